@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, existsSync, renameSync } from 'node:fs'
+import { createWriteStream, existsSync, renameSync, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,16 +22,6 @@ export type PartOptions = {
   print: (line: string) => void
   /** Called once, when the part ends with an error that a restart cannot fix. */
   onLost: (error: Error) => void
-}
-
-export type Part = {
-  /**
-   * Starts the part. Resolves to its announcement when it is ready; rejects with its last error message if it ends
-   * first.
-   */
-  start: () => Promise<string>
-  /** Ends the part by SIGTERM, or by SIGKILL after 15 s, and does not restart it. */
-  stop: () => Promise<void>
 }
 
 const FIRST_PAUSE_MS = 500
@@ -61,104 +51,139 @@ export function headline(line: string): string | null {
   }
 }
 
+/** How a run of a part ended. `final`: a restart cannot help. */
+type RunEnd = { why: string; final: boolean }
+
+/** Resolves when a process has ended and all of its output has been read, or if it could not be started. */
+const endOf = (child: ChildProcess): Promise<RunEnd> =>
+  new Promise((resolve) => {
+    child.once('error', (error) => resolve({ why: error.message, final: true }))
+    // `close` rather than `exit`: by then all of its output has been read.
+    child.once('close', (code, signal) =>
+      resolve({ why: signal ?? `exit code ${code}`, final: code === FINAL_EXIT_CODE }),
+    )
+  })
+
+/** Opens the log of a part. The log of the previous run is kept as well. */
+function openLog(logDir: string, name: string): WriteStream {
+  const file = join(logDir, `${name}.log`)
+  if (existsSync(file)) renameSync(file, `${file}.1`)
+  return createWriteStream(file, { flags: 'a' })
+}
+
 /** A supervised part. If it dies, that is printed and it is restarted after a pause that doubles up to 30 s. */
-export function createPart(options: PartOptions): Part {
-  const { name, program, env, ready, logDir, print, onLost } = options
-  let child: ChildProcess | null = null
-  let exited: Promise<string> = Promise.resolve('')
-  let stopping = false
-  let pauseMs = FIRST_PAUSE_MS
-  let restartEnv: Record<string, string> = {}
+export class Part {
+  readonly #options: PartOptions
+  readonly #log: WriteStream
+  #child: ChildProcess | null = null
+  #ended: Promise<unknown> = Promise.resolve()
+  #isStopping = false
+  #pauseMs = FIRST_PAUSE_MS
+  #restartEnv: Record<string, string> = {}
 
-  const logFile = join(logDir, `${name}.log`)
-  // The log of the previous run is kept as well.
-  if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`)
-  const log = createWriteStream(logFile, { flags: 'a' })
+  constructor(options: PartOptions) {
+    this.#options = options
+    this.#log = openLog(options.logDir, options.name)
+  }
 
-  const launch = (): Promise<string> => {
+  /**
+   * Starts the part. Resolves to its announcement when it is ready; rejects with its last error message if it ends
+   * first.
+   */
+  async start(): Promise<string> {
+    const { name, onLost } = this.#options
     const startedAt = Date.now()
-    let lastMessage = ''
-    let isReady = false
-    // In its own process group: the supervisor receives Ctrl-C alone and stops the parts in order.
-    const started = spawn(process.execPath, program, {
-      env: { ...process.env, ...env, ...restartEnv },
-      stdio: ['ignore', 'pipe', options.ownsTerminal ? 'inherit' : 'pipe', 'ipc'],
-      detached: true,
-    })
-    child = started
-    const announced = new Promise<string>((resolve) => {
-      createInterface({ input: started.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-        log.write(`${line}\n`)
-        const announcement = isReady ? null : ready(line)
-        if (announcement === null) return print(line)
-        isReady = true
-        restartEnv = options.envWhenRestarted?.(announcement) ?? {}
-        resolve(announcement)
-      })
-    })
-    if (started.stderr) {
-      createInterface({ input: started.stderr }).on('line', (line) => {
-        log.write(`${line}\n`)
-        const words = headline(line)
-        if (words === null) return
-        lastMessage = words
-        if (isReady) print(`${name}: ${words}`)
-      })
-    }
-    const ended = new Promise<{ why: string; final: boolean }>((resolve) => {
-      started.once('error', (error) => resolve({ why: error.message, final: true }))
-      // `close` rather than `exit`: by then all of its output has been read.
-      started.once('close', (code, signal) =>
-        resolve({ why: signal ?? `exit code ${code}`, final: code === FINAL_EXIT_CODE }),
-      )
-    })
-    exited = ended.then(({ why }) => why)
+    const run = { isReady: false, lastMessage: '' }
+    const child = this.#spawn()
+    const announced = this.#readOutput(child, run)
+    this.#readErrors(child, run)
+    const ended = endOf(child)
+    this.#child = child
+    this.#ended = ended
     void ended.then(({ why, final }) => {
-      child = null
-      if (stopping || !isReady) return
-      if (final) return onLost(new PartError(lastMessage || `${name} exited: ${why}`, false))
-      if (Date.now() - startedAt > STABLE_RUN_MS) pauseMs = FIRST_PAUSE_MS
-      void relaunch(why)
+      this.#child = null
+      if (this.#isStopping || !run.isReady) return
+      if (final) return onLost(new PartError(run.lastMessage || `${name} exited: ${why}`, false))
+      if (Date.now() - startedAt > STABLE_RUN_MS) this.#pauseMs = FIRST_PAUSE_MS
+      void this.#restart(why)
     })
     return Promise.race([
       announced,
       ended.then(({ why, final }) =>
-        Promise.reject(new PartError(lastMessage || `${name} did not start: ${why}`, !final)),
+        Promise.reject(new PartError(run.lastMessage || `${name} did not start: ${why}`, !final)),
       ),
     ])
   }
 
-  const relaunch = async (why: string): Promise<void> => {
-    for (let cause = why; !stopping; ) {
-      print(`${name} DIED (${cause}); restarting it in ${pauseMs / 1000} s`)
-      await sleep(pauseMs)
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      if (stopping) return
+  /** Ends the part by SIGTERM, or by SIGKILL after 15 s, and does not restart it. */
+  async stop(): Promise<void> {
+    const { name, print } = this.#options
+    this.#isStopping = true
+    const child = this.#child
+    if (child) {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => {
+        print(`${name} did not stop within ${STOP_MS / 1000} s; killing it`)
+        child.kill('SIGKILL')
+      }, STOP_MS)
+      await this.#ended
+      clearTimeout(timer)
+    }
+    this.#log.end()
+  }
+
+  #spawn(): ChildProcess {
+    const { program, env, ownsTerminal } = this.#options
+    // In its own process group: the supervisor receives Ctrl-C alone and stops the parts in order.
+    return spawn(process.execPath, program, {
+      env: { ...process.env, ...env, ...this.#restartEnv },
+      stdio: ['ignore', 'pipe', ownsTerminal ? 'inherit' : 'pipe', 'ipc'],
+      detached: true,
+    })
+  }
+
+  /** Logs and prints what a run writes to stdout; resolves to its announcement, which is not printed. */
+  #readOutput(child: ChildProcess, run: { isReady: boolean }): Promise<string> {
+    const { ready, envWhenRestarted, print } = this.#options
+    return new Promise((resolve) => {
+      createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+        this.#log.write(`${line}\n`)
+        const announcement = run.isReady ? null : ready(line)
+        if (announcement === null) return print(line)
+        run.isReady = true
+        this.#restartEnv = envWhenRestarted?.(announcement) ?? {}
+        resolve(announcement)
+      })
+    })
+  }
+
+  /** Logs what a run writes to stderr, keeps its last message, and prints its messages once it is ready. */
+  #readErrors(child: ChildProcess, run: { isReady: boolean; lastMessage: string }): void {
+    const { name, print } = this.#options
+    if (!child.stderr) return
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      this.#log.write(`${line}\n`)
+      const message = headline(line)
+      if (message === null) return
+      run.lastMessage = message
+      if (run.isReady) print(`${name}: ${message}`)
+    })
+  }
+
+  async #restart(why: string): Promise<void> {
+    const { name, print, onLost } = this.#options
+    for (let cause = why; !this.#isStopping; ) {
+      print(`${name} DIED (${cause}); restarting it in ${this.#pauseMs / 1000} s`)
+      await sleep(this.#pauseMs)
+      this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+      if (this.#isStopping) return
       try {
-        await launch()
+        await this.start()
         return print(`${name} is running again`)
       } catch (error) {
         if (error instanceof PartError && !error.retryable) return onLost(error)
         cause = error instanceof Error ? error.message : String(error)
       }
     }
-  }
-
-  return {
-    start: launch,
-    stop: async () => {
-      stopping = true
-      const running = child
-      if (running) {
-        running.kill('SIGTERM')
-        const timer = setTimeout(() => {
-          print(`${name} did not stop within ${STOP_MS / 1000} s; killing it`)
-          running.kill('SIGKILL')
-        }, STOP_MS)
-        await exited
-        clearTimeout(timer)
-      }
-      log.end()
-    },
   }
 }
