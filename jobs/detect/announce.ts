@@ -23,9 +23,9 @@ export async function announce(
   if (events.length === 0) return
   const ids = events.map(({ id }) => id)
   await append(clickhouse, async () => {
-    const known = new Set(await knownEvents(clickhouse, { ids }))
+    const announced = new Set(await knownEvents(clickhouse, { ids }))
     return announcedBy(
-      events.filter(({ id }) => !known.has(id)),
+      events.filter(({ id }) => !announced.has(id)),
       announcer,
     )
   })

@@ -33,9 +33,9 @@ const windowOf = ({ at }: Slot): Date => new Date(at.getTime() - FLOW_WINDOW_SEC
 type OfWindow = { window_start: Date }
 
 /** What belongs to the window that ends at each slot, in the order of the slots. */
-function byWindow<Found extends OfWindow>(slots: Slots, found: readonly Found[]): Found[][] {
-  const lists = new Map(slots.map((slot) => [windowOf(slot).getTime(), [] as Found[]]))
-  for (const one of found) lists.get(one.window_start.getTime())?.push(one)
+function byWindow<Row extends OfWindow>(slots: Slots, rows: readonly Row[]): Row[][] {
+  const lists = new Map(slots.map((slot) => [windowOf(slot).getTime(), [] as Row[]]))
+  for (const row of rows) lists.get(row.window_start.getTime())?.push(row)
   return [...lists.values()]
 }
 
@@ -48,13 +48,15 @@ function byWindow<Found extends OfWindow>(slots: Slots, found: readonly Found[])
 export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slots: Slots): Promise<number[]> {
   const [{ read_since, revision, ...slot }] = slots
   const range = { first: windowOf(slots[0]), last: windowOf(slots.at(-1) ?? slots[0]) }
-  const found =
+  const scores =
     slots.length === 1
       ? await flowZScores(clickhouse, { window_start: range.first, min_abs_z: MIN_ABS_Z, read_since })
       : await flowZScoresOfRange(clickhouse, { ...range, min_abs_z: MIN_ABS_Z, read_since })
   const outdated = await outdatedAnomalies(clickhouse, { ...range, revision })
-  const keys = new Set(found.map(keyOf))
-  const retracted = outdated.filter((one) => !keys.has(keyOf(one))).map((one) => ({ ...NO_SCORE, ...one }))
+  const keys = new Set(scores.map(keyOf))
+  const retracted = outdated
+    .filter((anomaly) => !keys.has(keyOf(anomaly)))
+    .map((anomaly) => ({ ...NO_SCORE, ...anomaly }))
   const rowOf = <Score extends FlowScore & OfWindow>(score: Score, is_deleted: 0 | 1) => ({
     ...score,
     window_start: score.window_start.getTime() / 1000,
@@ -63,18 +65,18 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slots: S
   })
   await insertFlowAnomalies(
     clickhouse,
-    [...found.map((score) => rowOf(score, 0)), ...retracted.map((score) => rowOf(score, 1))],
+    [...scores.map((score) => rowOf(score, 0)), ...retracted.map((score) => rowOf(score, 1))],
     slots.length === 1 ? slot.token : `${slot.token}:${slots.length}`,
   )
   // Read back as stored, so that an event has the same digits as the list of anomalies.
-  const anomalies = byWindow(slots, found.length > 0 ? await anomaliesOfWindows(clickhouse, range) : [])
+  const anomalies = byWindow(slots, scores.length > 0 ? await anomaliesOfWindows(clickhouse, range) : [])
   const ofSlots = slots.map((slot, i) => ({
     found: (anomalies[i] ?? []).map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly))),
     after: windowOf(slot),
     at: slot.at,
   }))
   await announceFound(clickhouse, ofSlots, ['flow_anomaly.detected'], { revision })
-  return byWindow(slots, found).map(({ length }) => length)
+  return byWindow(slots, scores).map(({ length }) => length)
 }
 
 /** The task of the job. However few windows a pass has, it reads the two weeks before them. */

@@ -24,23 +24,27 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slots: Slots
   const spans = spansOf(slots, after)
   const before = await excursionsAt(clickhouse, { at: after })
   const range = { after: after.getTime() / 1000, ends: spans.map(({ span }) => span.at) }
-  const found = await withStanding(clickhouse, await pegExcursions(clickhouse, before, range), spans)
-  await store(clickhouse, found, spans, { revision, after })
+  const excursions = await withStanding(clickhouse, await pegExcursions(clickhouse, before, range), spans)
+  await store(clickhouse, excursions, spans, { revision, after })
 
   const moved = spans.flatMap(({ at, span }, i) =>
-    (found[i] ?? []).filter((excursion) => pegBreakEvents(excursion, span).length > 0).map((found) => ({ found, at })),
+    (excursions[i] ?? [])
+      .filter((excursion) => pegBreakEvents(excursion, span).length > 0)
+      .map((excursion) => ({ found: excursion, at })),
   )
-  const known = await knownStarts(clickhouse, moved, async ({ severity, ...excursion }, from_block) => {
+  const withKnownStart = await knownStarts(clickhouse, moved, async ({ severity, ...excursion }, from_block) => {
     const { deviation_micros, isFirst } = await priceBefore(clickhouse, { ...excursion, from_block })
     return deviation_micros === null ? isFirst : deviation_micros <= TRACKS[severity].allowed_micros
   })
   const ofSlots = spans.map(({ after, at, span }) => {
-    const events = known.filter((one) => one.at === at).flatMap(({ found }) => pegBreakEvents(found, span))
+    const events = withKnownStart
+      .filter((excursion) => excursion.at === at)
+      .flatMap(({ found: excursion }) => pegBreakEvents(excursion, span))
     // The earliest is announced first.
     return { after, at, found: events.sort((a, b) => a.occurred_at.getTime() - b.occurred_at.getTime()) }
   })
   await announceFound(clickhouse, ofSlots, TYPES, { revision })
-  return found.map(({ length }) => length)
+  return excursions.map(({ length }) => length)
 }
 
 const keyOf = ({ stable, severity, started_at, started_block }: PegExcursion): string =>
@@ -49,11 +53,11 @@ const keyOf = ({ stable, severity, started_at, started_block }: PegExcursion): s
 /** The excursions of slots, from the one in which each was confirmed on with the number of tokens for which it stood then. */
 async function withStanding(
   clickhouse: ClickHouseClient,
-  found: readonly PegExcursion[][],
+  excursions: readonly PegExcursion[][],
   spans: readonly SlotSpan[],
 ): Promise<PegExcursion[][]> {
   const confirmed = spans.flatMap(({ span }, i) =>
-    (found[i] ?? []).flatMap((excursion) => {
+    (excursions[i] ?? []).flatMap((excursion) => {
       const { severity, confirmed_at } = excursion
       if (confirmed_at === null || confirmed_at <= span.after) return []
       return [{ ...excursion, confirmed_at, allowed_micros: TRACKS[severity].allowed_micros }]
@@ -61,7 +65,7 @@ async function withStanding(
   )
   const standings = await measuredStandings(clickhouse, confirmed)
   const measured = new Map(confirmed.map((excursion, i) => [keyOf(excursion), standings[i]]))
-  return found.map((ofSlot) =>
+  return excursions.map((ofSlot) =>
     ofSlot.map((excursion) => {
       const standing_tokens = excursion.confirmed_at === null ? undefined : measured.get(keyOf(excursion))
       return standing_tokens === undefined ? excursion : { ...excursion, standing_tokens }
@@ -75,13 +79,13 @@ async function withStanding(
  */
 async function store(
   clickhouse: ClickHouseClient,
-  found: readonly PegExcursion[][],
+  excursions: readonly PegExcursion[][],
   spans: readonly SlotSpan[],
   { revision, after }: { revision: number; after: Date },
 ): Promise<void> {
   const newest = new Map(
     spans.flatMap(({ span }, i) =>
-      (found[i] ?? []).map(
+      (excursions[i] ?? []).map(
         (excursion) => [keyOf(excursion), { ...excursion, slot_at: span.at, is_deleted: 0 as const }] as const,
       ),
     ),

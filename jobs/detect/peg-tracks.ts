@@ -28,32 +28,32 @@ export async function detectPegTracks(clickhouse: ClickHouseClient, slots: Slots
   const before = newest?.slot_at === from ? newest.states : {}
   const ends = spans.map(({ span }) => span.at)
   const samples = await stablePrices(clickhouse, AGREED_PRICE, { from, to: ends.at(-1) ?? from })
-  const found = continueTracks(before, samples, ends).map((tracks, i) => ({ ...tracks, ...(spans[i] as SlotSpan) }))
-  await insertTracks(clickhouse, found, { after, revision })
+  const ofSlots = continueTracks(before, samples, ends).map((tracks, i) => ({ ...tracks, ...(spans[i] as SlotSpan) }))
+  await insertTracks(clickhouse, ofSlots, { after, revision })
 
-  const moved = found.flatMap(({ breaks, lost, at, span }) =>
+  const moved = ofSlots.flatMap(({ breaks, lost, at, span }) =>
     [...breaks, ...lost]
       .filter(({ confirmed_at, ended_at }) => Math.max(confirmed_at, ended_at ?? 0) > span.after)
-      .map((found) => ({ found, at })),
+      .map((track) => ({ found: track, at })),
   )
-  const known = await knownOnTracks(clickhouse, moved)
-  const ofSlots = spans.map(async ({ after, at, span }) => {
-    const own = known.filter((one) => one.at === at)
-    const events = (await Promise.all(own.map(({ found }) => eventsOf(clickhouse, found, span)))).flat()
+  const withKnownStart = await knownOnTracks(clickhouse, moved)
+  const announcements = spans.map(async ({ after, at, span }) => {
+    const tracks = withKnownStart.filter((track) => track.at === at)
+    const events = (await Promise.all(tracks.map(({ found: track }) => eventsOf(clickhouse, track, span)))).flat()
     return { after, at, found: events.sort((a, b) => a.occurred_at.getTime() - b.occurred_at.getTime()) }
   })
-  await announceFound(clickhouse, await Promise.all(ofSlots), TYPES, { revision })
-  return found.map(({ breaks, lost }) => breaks.length + lost.length)
+  await announceFound(clickhouse, await Promise.all(announcements), TYPES, { revision })
+  return ofSlots.map(({ breaks, lost }) => breaks.length + lost.length)
 }
 
 async function eventsOf(
   clickhouse: ClickHouseClient,
-  found: AgreedBreak | QuoteLoss,
+  track: AgreedBreak | QuoteLoss,
   span: SlotSpan['span'],
 ): Promise<FoundEvent[]> {
-  if (found.kind === 'deviation') return agreedBreakEvents(found, span)
-  const { stable, started_at, started_block } = found
+  if (track.kind === 'deviation') return agreedBreakEvents(track, span)
+  const { stable, started_at, started_block } = track
   const at = new Date(started_at * 1000)
   const status = await quoteStatus(clickhouse, { stable, block_time: at, block_number: started_block })
-  return quoteLossEvents({ ...found, status }, span)
+  return quoteLossEvents({ ...track, status }, span)
 }

@@ -48,7 +48,7 @@ export async function snapshotHolders(
     (range) => range.family === 'transfers' && range.from_block <= to_block && to_block <= range.to_block,
   )
   let rows = 0
-  for (const { stable, block_number } of creations.filter((one) => active.includes(one.stable))) {
+  for (const { stable, block_number } of creations.filter((creation) => active.includes(creation.stable))) {
     if (!stored || stored.from_block > Math.max(1, block_number)) continue
     const before = (await newestSnapshot(clickhouse, { stable, at })) ?? NO_SNAPSHOT
     const transfers = await transferCount(clickhouse, { stable, from: before.slot_at, at })

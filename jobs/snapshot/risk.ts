@@ -64,10 +64,10 @@ async function extended(clickhouse: ClickHouseClient, { inputs, unquotedSince }:
   const { tracksHolders, knownOf } = await knownAt(clickhouse, { at: slot.at, stables: inputs })
   return inputs.map((row) => {
     const unquoted_seconds = secondsSince(unquotedSince.get(row.stable) ?? null, slot)
-    const found = extendedInputs({ ...row, unquoted_seconds }, knownOf(row))
-    const about = { stable: row.stable, slot_at: slotSeconds(slot), revision: slot.revision }
-    const score = extendedScore(found.inputs, leftOut(row.stable, { tracksHolders }))
-    return snapshotOf({ ...about, version: EXTENDED_RISK_VERSION }, score, found)
+    const measured = extendedInputs({ ...row, unquoted_seconds }, knownOf(row))
+    const identity = { stable: row.stable, slot_at: slotSeconds(slot), revision: slot.revision }
+    const score = extendedScore(measured.inputs, leftOut(row.stable, { tracksHolders }))
+    return snapshotOf({ ...identity, version: EXTENDED_RISK_VERSION }, score, measured)
   })
 }
 

@@ -18,12 +18,12 @@ await runContinuousWorker('health', FAILURE, async ({ config, log, signal }) => 
     maxMissingBlocks: config.HEALTH_MAX_MISSING_BLOCKS,
   }
   const check = async (): Promise<void> => {
-    const found = await checkHealth(clickhouse, SLOT_JOBS, thresholds, new Date())
-    if (found === null) return log.warn('no block has been read yet')
-    const unhealthy = found.states.filter(({ status }) => status !== 'ok')
-    for (const state of found.changed) if (state.status === 'ok') log.info(state, `${state.component} has recovered`)
+    const health = await checkHealth(clickhouse, SLOT_JOBS, thresholds, new Date())
+    if (health === null) return log.warn('no block has been read yet')
+    const unhealthy = health.states.filter(({ status }) => status !== 'ok')
+    for (const state of health.changed) if (state.status === 'ok') log.info(state, `${state.component} has recovered`)
     for (const state of unhealthy) log.warn(state, `${state.component}: ${state.status}`)
-    if (unhealthy.length === 0) log.info({ components: found.states.length }, 'all components are healthy')
+    if (unhealthy.length === 0) log.info({ components: health.states.length }, 'all components are healthy')
   }
   try {
     while (!signal.aborted) {

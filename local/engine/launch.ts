@@ -46,7 +46,7 @@ export function launchServer(config: Config, { stderr }: { stderr: 'pipe' | 'inh
 function serverEntry(): string {
   const beside = fileURLToPath(new URL('./server-main.js', import.meta.url))
   const built = fileURLToPath(new URL('./dist/server-main.js', import.meta.url))
-  const found = [beside, built].find((path) => existsSync(path))
-  if (!found) throw new Error(`${built} is missing: run npm run build`)
-  return found
+  const entry = [beside, built].find((path) => existsSync(path))
+  if (!entry) throw new Error(`${built} is missing: run npm run build`)
+  return entry
 }

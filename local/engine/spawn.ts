@@ -71,8 +71,8 @@ function ready(child: ChildProcess, exited: Embedded['exited'], lines: string[])
       if (message.ready) resolve(message)
     })
     void exited.then(({ code, signal }) => {
-      const own = lines.filter((line) => line.startsWith('clickhouse: '))
-      const why = own.at(-1)?.slice('clickhouse: '.length) ?? lines.at(-1) ?? `ended with ${code ?? signal}`
+      const messages = lines.filter((line) => line.startsWith('clickhouse: '))
+      const why = messages.at(-1)?.slice('clickhouse: '.length) ?? lines.at(-1) ?? `ended with ${code ?? signal}`
       reject(new Error(`embedded ClickHouse did not start: ${why}`))
     })
   })

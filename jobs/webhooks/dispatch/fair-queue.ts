@@ -216,18 +216,18 @@ export class FairQueue {
    * returned only once, so the caller must load the content of each.
    */
   missing(most: number): Pending[] {
-    const found: Pending[] = []
+    const missing: Pending[] = []
     const prepared = this.#options.prepared(this.#lines.size)
     const each = Math.ceil(most / this.#lines.size)
     for (const line of this.#lines.values()) {
       if (line.mode !== 'send' || line.requested > prepared / 2) continue
       const until = Math.min(line.due.length, prepared, line.requested + each)
-      for (; line.requested < until && found.length < most; line.requested++) {
+      for (; line.requested < until && missing.length < most; line.requested++) {
         const pending = line.due.at(line.requested) as Pending
-        if (pending.content === null) found.push(pending)
+        if (pending.content === null) missing.push(pending)
       }
     }
-    return found
+    return missing
   }
 
   /** Call when the contents of missing deliveries have been loaded. */

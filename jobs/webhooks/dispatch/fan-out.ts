@@ -101,11 +101,12 @@ export class FanOut {
   async plan({ subscriptions, until, unsentOf }: Work): Promise<{ planned: number; isMore: boolean }> {
     const { clickhouse, maxAgeMs, maxUnsent } = this.#options
     const isBehind = (subscription: Subscription): boolean => this.#positionOf(subscription) < until
-    const active = subscriptions.filter((one) => one.state === 'enabled' && (isBehind(one) || unsentOf(one.id) > 0))
+    const enabled = subscriptions.filter(({ state }) => state === 'enabled')
+    const active = enabled.filter((subscription) => isBehind(subscription) || unsentOf(subscription.id) > 0)
     const now = new Date()
     const share = Math.max(MIN_SHARE, Math.floor(maxUnsent / active.length))
     const ready = active
-      .filter((one) => isBehind(one) && unsentOf(one.id) < share)
+      .filter((subscription) => isBehind(subscription) && unsentOf(subscription.id) < share)
       .sort((a, b) => (this.#turns.get(a.id) ?? 0) - (this.#turns.get(b.id) ?? 0))
     const [first] = ready
     if (first === undefined) return { planned: 0, isMore: false }
@@ -155,7 +156,9 @@ export class FanOut {
       newest: () => newestDeliveryId(clickhouse),
       missing: async () => {
         await this.#readPlanned()
-        return wanted.filter((one) => one.event_sequence > (this.#positions.get(one.subscription_id) ?? 0))
+        return wanted.filter(
+          (delivery) => delivery.event_sequence > (this.#positions.get(delivery.subscription_id) ?? 0),
+        )
       },
       insert: (missing, first) => insertWebhookDeliveries(clickhouse, missing, first),
     })

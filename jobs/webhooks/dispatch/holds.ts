@@ -38,7 +38,7 @@ export class Holds {
       held.push({ delivery_id, subscription_id, event_sequence, event_at })
       this.#held.set(subscription_id, held)
     } else if (kind === 'digest') {
-      const rest = held.filter((one) => one.event_sequence > event_sequence)
+      const rest = held.filter((event) => event.event_sequence > event_sequence)
       if (rest.length > 0) this.#held.set(subscription_id, rest)
       else this.#held.delete(subscription_id)
     }
@@ -81,8 +81,8 @@ export class Holds {
 
   #headAt({ delivery_id, event_at }: Held, subscription: Subscription): number {
     const key = `${delivery_id}:${subscription.version}`
-    const known = this.#heads.get(subscription.id)
-    if (known?.key === key) return known.releasedAt
+    const head = this.#heads.get(subscription.id)
+    if (head?.key === key) return head.releasedAt
     const releasedAt = releaseAt(event_at, subscription).getTime()
     this.#heads.set(subscription.id, { key, releasedAt })
     return releasedAt

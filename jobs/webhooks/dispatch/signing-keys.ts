@@ -27,13 +27,15 @@ export class SigningKeys {
 
   /** Forgets the secrets that none of these subscriptions has. */
   keepThoseOf(subscriptions: readonly Subscription[]): void {
-    const known = new Set(subscriptions.flatMap((one) => [one.secret, one.previous_secret, one.sealed_url]))
-    this.#opened = new Map([...this.#opened].filter(([sealed]) => known.has(sealed)))
+    const inUse = new Set(
+      subscriptions.flatMap(({ secret, previous_secret, sealed_url }) => [secret, previous_secret, sealed_url]),
+    )
+    this.#opened = new Map([...this.#opened].filter(([sealed]) => inUse.has(sealed)))
   }
 
   #open(id: string, sealed: string): string | null {
-    const known = this.#opened.get(sealed)
-    if (known !== undefined) return known
+    const opened = this.#opened.get(sealed)
+    if (opened !== undefined) return opened
     let secret: string | null = null
     try {
       secret = open(this.#secretsKey, id, sealed)

@@ -16,7 +16,7 @@ export class Subscribers {
   readonly #clickhouse: ClickHouseClient
   readonly #log: Logger
   readonly #keys: SigningKeys
-  #known: Map<string, Subscription> | null = null
+  #subscriptions: Map<string, Subscription> | null = null
 
   constructor({ clickhouse, secretsKey, log }: Options) {
     this.#clickhouse = clickhouse
@@ -26,7 +26,7 @@ export class Subscribers {
 
   /** All except deleted ones. */
   get all(): Subscription[] {
-    return [...(this.#known?.values() ?? [])]
+    return [...(this.#subscriptions?.values() ?? [])]
   }
 
   /** Whether any is enabled, as far as they have been read. */
@@ -35,7 +35,7 @@ export class Subscribers {
   }
 
   get(id: string): Subscription | undefined {
-    return this.#known?.get(id)
+    return this.#subscriptions?.get(id)
   }
 
   /**
@@ -43,8 +43,8 @@ export class Subscribers {
    * deleted.
    */
   modeOf(id: string): LineMode {
-    if (this.#known === null) return 'wait'
-    const subscription = this.#known.get(id)
+    if (this.#subscriptions === null) return 'wait'
+    const subscription = this.#subscriptions.get(id)
     if (subscription?.state !== 'enabled') return 'cancel'
     const isReadable = this.secretsOf(subscription, new Date()) !== null && this.urlOf(subscription) !== null
     return isReadable ? 'send' : 'wait'
@@ -62,9 +62,9 @@ export class Subscribers {
 
   /** Reads all subscriptions; resolves to those that have changed since the last read. */
   async read(): Promise<Subscription[]> {
-    const before = this.#known
+    const before = this.#subscriptions
     const all = await allWebhookSubscriptions(this.#clickhouse)
-    this.#known = new Map(all.map((subscription) => [subscription.id, subscription]))
+    this.#subscriptions = new Map(all.map((subscription) => [subscription.id, subscription]))
     this.#keys.keepThoseOf(all)
     return all.filter(({ id, version }) => before?.get(id)?.version !== version)
   }

@@ -51,9 +51,9 @@ export function checkedLookup(resolve: Resolve, rules: TargetRules): LookupFunct
   }
   return (name, { all }, callback) => {
     find(name).then(
-      (found) => {
-        const [{ address, family }] = found as [(typeof found)[0]]
-        if (all) callback(null, found)
+      (addresses) => {
+        const [{ address, family }] = addresses as [(typeof addresses)[0]]
+        if (all) callback(null, addresses)
         else callback(null, address, family)
       },
       (error: NodeJS.ErrnoException) => callback(error, ''),
