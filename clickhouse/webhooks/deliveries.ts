@@ -70,8 +70,8 @@ export async function addDeliveries(
     await appendNumbered({
       newest: () => newestDeliveryId(clickhouse),
       missing: async () => {
-        for (const known of await knownDeliveries(clickhouse, { event_ids, subscription_ids, from_sequence }))
-          ids.set(keyOf(known), known.delivery_id)
+        for (const stored of await knownDeliveries(clickhouse, { event_ids, subscription_ids, from_sequence }))
+          ids.set(keyOf(stored), stored.delivery_id)
         return [...chunk].filter(([key]) => !ids.has(key)).map(([, delivery]) => delivery)
       },
       insert: (missing, first) => insertWebhookDeliveries(clickhouse, missing, first),

@@ -127,7 +127,7 @@ const groupsWithEnds = defineQuery({
     GROUP BY intDiv(delivery_id, ${GROUP}) ORDER BY group_number DESC`,
 })
 
-/** The same as `deliveryPage`, for held deliveries. */
+/** The numbers of a subscription's held deliveries below `before`, the newest first, at most `limit`. */
 const heldPage = defineQuery({
   name: 'webhook_held_page',
   params: z.object({ subscription_id: z.string(), before: z.int(), limit: z.int() }),
@@ -158,7 +158,7 @@ const PageOfState = z.object({
   limit: z.int(),
 })
 
-/** The same as `deliveryPage`, for pending deliveries. */
+/** The numbers of a subscription's pending deliveries below `before`, the newest first, at most `limit`. */
 const pendingPage = defineQuery({
   name: 'webhook_pending_page',
   params: PageOfState,
@@ -166,7 +166,7 @@ const pendingPage = defineQuery({
   sql: pageOfState(`delivery_id >= ${SETTLED_BEFORE}`, "kind != 'held'"),
 })
 
-/** The same, for deliveries in one state of some groups. */
+/** The numbers of a subscription's deliveries in one state, in some groups and below `before`, the newest first, at most `limit`. */
 const pageOfGroups = defineQuery({
   name: 'webhook_delivery_page_of_state',
   params: PageOfState.extend({ groups: z.array(z.int()) }),
@@ -191,14 +191,14 @@ export async function deliveryPageOfState(
   }: { subscription_id: string; state: Delivery['state']; before?: number | undefined; limit: number },
   options?: { signal?: QuerySignal },
 ): Promise<number[]> {
-  const asked = { subscription_id, before }
-  if (state === 'pending') return pendingPage(clickhouse, { ...asked, state, limit }, options)
-  if (state === 'held') return heldPage(clickhouse, { ...asked, limit }, options)
-  const all = await groupsWithEnds(clickhouse, { ...asked, outcome: OUTCOMES[state] }, options)
-  const found: number[] = []
-  for (let next = 0, size = 1; next < all.length && found.length < limit; next += size, size *= 2) {
+  const page = { subscription_id, before }
+  if (state === 'pending') return pendingPage(clickhouse, { ...page, state, limit }, options)
+  if (state === 'held') return heldPage(clickhouse, { ...page, limit }, options)
+  const all = await groupsWithEnds(clickhouse, { ...page, outcome: OUTCOMES[state] }, options)
+  const ids: number[] = []
+  for (let next = 0, size = 1; next < all.length && ids.length < limit; next += size, size *= 2) {
     const groups = all.slice(next, next + size)
-    found.push(...(await pageOfGroups(clickhouse, { ...asked, state, groups, limit: limit - found.length }, options)))
+    ids.push(...(await pageOfGroups(clickhouse, { ...page, state, groups, limit: limit - ids.length }, options)))
   }
-  return found
+  return ids
 }

@@ -20,8 +20,8 @@ const newClock = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone)
-  if (known) return known
+  const clock = clocks.get(timeZone)
+  if (clock) return clock
   // Of a zone that only a newer version knows, UTC: one subscription must not stop the others.
   const made = newClock(isTimeZone(timeZone) ? timeZone : 'UTC')
   clocks.set(timeZone, made)

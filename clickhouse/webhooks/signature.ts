@@ -37,13 +37,14 @@ export function signatureProblem(received: {
   const parts = received.header.split(',').map((part) => part.trim())
   const valuesOf = (name: string): string[] =>
     parts.filter((part) => part.startsWith(`${name}=`)).map((part) => part.slice(name.length + 1))
-  const [timestamp, ...others] = valuesOf('t')
+  const [timestamp, ...repeated] = valuesOf('t')
   const signatures = valuesOf('v1')
-  if (timestamp === undefined || others.length > 0 || signatures.length === 0) return 'malformed'
-  if (!/^\d{1,12}$/.test(timestamp) || !signatures.every((one) => /^[0-9a-f]{64}$/.test(one))) return 'malformed'
+  if (timestamp === undefined || repeated.length > 0 || signatures.length === 0) return 'malformed'
+  if (!/^\d{1,12}$/.test(timestamp) || !signatures.every((signature) => /^[0-9a-f]{64}$/.test(signature)))
+    return 'malformed'
   const age = Math.floor(received.now.getTime() / 1000) - Number(timestamp)
   if (age > SIGNATURE_TOLERANCE_SECONDS) return 'too old'
   if (age < -SIGNATURE_TOLERANCE_SECONDS) return 'from the future'
   const expected = hmacOf(received.secret, timestamp, received.body)
-  return signatures.some((one) => timingSafeEqual(Buffer.from(one, 'hex'), expected)) ? null : 'wrong'
+  return signatures.some((signature) => timingSafeEqual(Buffer.from(signature, 'hex'), expected)) ? null : 'wrong'
 }

@@ -221,8 +221,8 @@ export async function changeSubscription(
     if (changed === null) return newest
     // If a writer is killed after its token was recorded and before its row was, its number stays unused.
     tried = Math.max(newest.version, tried) + 1
-    const own = { ...changed, id, version: tried, created_at: newest.created_at }
-    if (await addVersion(clickhouse, own, request)) return own
+    const version = { ...changed, id, version: tried, created_at: newest.created_at }
+    if (await addVersion(clickhouse, version, request)) return version
   }
 }
 
@@ -234,6 +234,6 @@ export async function addVersion(
 ): Promise<boolean> {
   const change = randomUUID()
   await insertWebhookSubscription(clickhouse, version, { ...request, change })
-  const found = await webhookSubscriptionVersion(clickhouse, version)
-  return found?.change === change
+  const stored = await webhookSubscriptionVersion(clickhouse, version)
+  return stored?.change === change
 }

@@ -70,13 +70,13 @@ export function urlProblem(text: string, rules: TargetRules): string | null {
 /** The spelling of a valid URL that is called: the URL parser’s, without an empty user name or a default port. */
 export const canonicalUrl = (text: string): string => new URL(text).href
 
-const listed = (text: string): string[] => text.split(',').map((one) => one.trim())
+const listed = (text: string): string[] => text.split(',').map((item) => item.trim())
 
 const networks = z.string().transform((text, context): IpNetwork[] => {
   const parsed = listed(text).map(parseIpNetwork)
-  const known = parsed.filter((network) => network !== null)
-  if (known.length < parsed.length) context.addIssue('must be IP addresses and CIDR networks, separated by commas')
-  return known
+  const valid = parsed.filter((network) => network !== null)
+  if (valid.length < parsed.length) context.addIssue('must be IP addresses and CIDR networks, separated by commas')
+  return valid
 })
 
 const ports = z

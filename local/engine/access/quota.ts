@@ -55,9 +55,9 @@ export class QuotaUsage {
 
   #usage(key: string, quota: Quota, nowMs: number): Usage {
     const intervalStartMs = startOf(quota, nowMs)
-    const known = this.#usages.get(key)
-    if (known?.intervalStartMs === intervalStartMs) return known.usage
-    if (known === undefined && this.#usages.size >= maxKeys) this.#forgetOneKey()
+    const newest = this.#usages.get(key)
+    if (newest?.intervalStartMs === intervalStartMs) return newest.usage
+    if (newest === undefined && this.#usages.size >= maxKeys) this.#forgetOneKey()
     const usage = { requests: 0, result_rows: 0, execution_seconds: 0 }
     this.#usages.set(key, { intervalStartMs, usage })
     return usage

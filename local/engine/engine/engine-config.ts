@@ -99,17 +99,17 @@ function rowPolicies(users: readonly User[]): string {
   const roles = (of: readonly User[]) => `[${of.map((user) => quoteString(accessName(user))).join(', ')}]`
   const isOwners = `hasAny(currentRoles(), ${roles(users.filter(isOwner))})`
   const names = `[${users.map(({ name }) => quoteString(name)).join(', ')}]`
-  const own = `arrayElement(${names}, indexOf(${roles(users)}, arrayElement(currentRoles(), 1)))`
+  const userOfRole = `arrayElement(${names}, indexOf(${roles(users)}, arrayElement(currentRoles(), 1)))`
   const policies = {
     system: {
-      processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${own}`,
+      processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${userOfRole}`,
       ...Object.fromEntries(hiddenSystemTables.map((table) => [table, isOwners])),
       // What the owner wrote is the owner's.
       functions: `${isOwners} OR origin = 'System'`,
       // The mark is not a setting that clients have.
       settings: `name != '${markSetting}'`,
     },
-    server_log: { query_log: `${isOwners} OR user = ${own}` },
+    server_log: { query_log: `${isOwners} OR user = ${userOfRole}` },
   }
   const databases = Object.entries(policies).map(([database, tables]) => {
     const filters = Object.entries(tables).map(([table, sql]) => element(table, element('filter', escapeXml(sql))))

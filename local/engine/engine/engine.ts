@@ -120,12 +120,12 @@ export class Engine {
 
   /** How the engine's parser classifies a statement. Cached, because clients repeat statements. */
   async classify(sql: string): Promise<Classification> {
-    const known = this.#classifications.get(sql)
-    if (known) return known
-    const found = await this.#base.classify(sql)
+    const cached = this.#classifications.get(sql)
+    if (cached) return cached
+    const classification = await this.#base.classify(sql)
     if (this.#classifications.size >= cachedClassifications) this.#classifications.clear()
-    if (sql.length < 10_000) this.#classifications.set(sql, found)
-    return found
+    if (sql.length < 10_000) this.#classifications.set(sql, classification)
+    return classification
   }
 
   contentType(format: string): string {

@@ -27,8 +27,8 @@ export class Killer {
     while (this.#requests.length > 0) {
       const requests = this.#requests
       this.#requests = []
-      const known = await this.#killAll(requests.map(({ mark }) => mark)).catch(() => new Set<string>())
-      for (const { mark, done } of requests) done(known.has(mark))
+      const killed = await this.#killAll(requests.map(({ mark }) => mark)).catch(() => new Set<string>())
+      for (const { mark, done } of requests) done(killed.has(mark))
     }
     this.#isBusy = false
   }

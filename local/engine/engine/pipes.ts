@@ -102,9 +102,9 @@ export class Pipes {
   take(): Pipe {
     const free = this.#free.pop()
     if (free) return free
-    const [pipe, ...others] = makePipes(this.#directory, this.#made)
+    const [pipe, ...spare] = makePipes(this.#directory, this.#made)
     this.#made += pipesAtOnce
-    this.#free.push(...others)
+    this.#free.push(...spare)
     return pipe as Pipe
   }
 

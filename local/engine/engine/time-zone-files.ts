@@ -86,7 +86,7 @@ function importsOf(path: string): { slots: Map<string, bigint>; code: Part } {
     )
     if (!dynamic || !code) throw new Error(`${path} is not a library`)
     const entries = pairs(read(dynamic.readBigUInt64LE(8), dynamic.readBigUInt64LE(32)), 16)
-    const entry = (tag: bigint) => entries.find(([found]) => found === tag)?.[1] ?? 0n
+    const entry = (tag: bigint) => entries.find(([key]) => key === tag)?.[1] ?? 0n
     // These tables are in the first segment, where addresses are positions in the file.
     const slots = new Map(
       pairs(read(entry(DT_JMPREL), entry(DT_PLTRELSZ)), 24).map(([slot, info]) => {

@@ -70,8 +70,8 @@ export class QueryHandler {
     const { engine, registry, sessions } = this.#services
     const merges = engine.stopMerges()
     const running = registry.all()
-    for (const one of running) one.stop(shuttingDown())
-    const done = Promise.allSettled(running.map((one) => one.done))
+    for (const execution of running) execution.stop(shuttingDown())
+    const done = Promise.allSettled(running.map(({ done }) => done))
     await Promise.race([done, sleep(lastResponseMs, undefined, { ref: false })])
     for (const { response } of registry.all()) response.destroy()
     await done

@@ -88,6 +88,6 @@ export class Multipart {
 }
 
 function parameter(disposition: string, name: string): string | undefined {
-  const found = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]+))`, 'i').exec(disposition)
-  return found?.[1]?.replace(/\\(.)/g, '$1') ?? found?.[2]
+  const match = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]+))`, 'i').exec(disposition)
+  return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2]
 }

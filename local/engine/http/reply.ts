@@ -10,7 +10,7 @@ import { ProgressRows, progressJson } from './progress-rows.js'
 
 /** How many bytes of a response are held back before its status is sent, as on a server. */
 const holdBytes = 1024 * 1024
-/** The same with wait_end_of_query. A server buffers these on disk. */
+/** How many bytes are held back with wait_end_of_query. A server buffers these on disk. */
 const holdAllBytes = 64 * 1024 * 1024
 
 /** More than the length of the statistics at the end of a result. */
@@ -240,6 +240,6 @@ const waitsForEnd = (url: URLSearchParams) => isTrue(url.get('http_wait_end_of_q
 
 function bytesToHold(url: URLSearchParams): number {
   if (waitsForEnd(url)) return holdAllBytes
-  const asked = Number(url.get('http_response_buffer_size') ?? url.get('buffer_size'))
-  return Math.min(Math.max(asked || 0, holdBytes), holdAllBytes)
+  const wanted = Number(url.get('http_response_buffer_size') ?? url.get('buffer_size'))
+  return Math.min(Math.max(wanted || 0, holdBytes), holdAllBytes)
 }

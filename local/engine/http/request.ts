@@ -45,8 +45,8 @@ export async function readQuery(
     return { ...splitRows(head, true, refused), params, settings, externalTables: [] }
   const limit = Math.max(Number(settings.max_query_size ?? 0) || 0, defaultQueryBytes)
   const { chunks, isComplete } = await body.readUpTo(limit)
-  const found = splitRows(Buffer.concat([head, ...chunks]), isComplete, refused)
-  return { ...found, params, settings, externalTables: [] }
+  const parts = splitRows(Buffer.concat([head, ...chunks]), isComplete, refused)
+  return { ...parts, params, settings, externalTables: [] }
 }
 
 /** Refuses requests as a server does, and roles, which this server does not have. */

@@ -15,7 +15,7 @@ function pairs(map: string): [string, string][] {
   const texts = tokenize(map)
     .filter(({ kind }) => kind === 'string')
     .map(({ start, end }) => unquote(map.slice(start, end)))
-  const found: [string, string][] = []
-  for (let i = 0; i + 1 < texts.length; i += 2) found.push([texts[i] as string, texts[i + 1] as string])
-  return found.filter(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value))
+  const headers: [string, string][] = []
+  for (let i = 0; i + 1 < texts.length; i += 2) headers.push([texts[i] as string, texts[i + 1] as string])
+  return headers.filter(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value))
 }

@@ -205,7 +205,7 @@ export class Execution implements Running {
     await loadTables(this.#newQuery(connection), externalTables, [])
   }
 
-  /** The same for a session, whose connection remains: drops the tables after `use`. */
+  /** Loads external tables into a session, whose connection remains, and drops them after `use`. */
   async #withTables(connection: Connection, { externalTables }: QueryRequest, use: () => Promise<void>): Promise<void> {
     if (externalTables.length === 0) return use()
     const query = this.#newQuery(connection)

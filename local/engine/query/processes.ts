@@ -15,22 +15,22 @@ const maxTexts = 64 * 1024
  * and origin. Leaves out the gateway's own queries and, unless the user is an owner, those of other users.
  */
 export function processesOf(user: User, registry: Registry): string {
-  const known = registry.visibleTo(user).filter(({ mark }) => mark !== undefined)
-  const facts = known.map(({ request }) => clientFacts(request))
-  const replaced = (column: string, values: string[]) => `if(known = 0, ${column}, [${values.join(', ')}][known])`
-  const own = (column: string, values: string[]) => `${replaced(column, values)} AS ${column}`
+  const queries = registry.visibleTo(user).filter(({ mark }) => mark !== undefined)
+  const facts = queries.map(({ request }) => clientFacts(request))
+  const replaced = (name: string, values: string[]) => `if(known = 0, ${name}, [${values.join(', ')}][known])`
+  const column = (name: string, values: string[]) => `${replaced(name, values)} AS ${name}`
   const fact = (name: keyof ClientFacts, type: 'String' | 'UInt8' | 'UInt16' | 'IPv6') =>
-    own(
+    column(
       name,
-      facts.map((one) => `to${type}(${quoteString(String(one[name]))})`),
+      facts.map((clientFact) => `to${type}(${quoteString(String(clientFact[name]))})`),
     )
-  const ids = known.map(({ queryId }) => quoteString(queryId))
-  const names = known.map((running) => quoteString(running.user.name))
+  const ids = queries.map(({ queryId }) => quoteString(queryId))
+  const names = queries.map((running) => quoteString(running.user.name))
   const columns = [
-    own('query_id', ids),
-    own('initial_query_id', ids),
-    own('user', names),
-    own('initial_user', names),
+    column('query_id', ids),
+    column('initial_query_id', ids),
+    column('user', names),
+    column('initial_user', names),
     `if(sent = '', replaceRegexpOne(query, '${ownClause}', ' '), sent) AS query`,
     fact('address', 'IPv6'),
     fact('port', 'UInt16'),
@@ -41,9 +41,9 @@ export function processesOf(user: User, registry: Registry): string {
     'if(known = 0, interface, toUInt8(2)) AS interface',
     `mapFilter((name, value) -> name != '${markSetting}', Settings) AS Settings`,
   ]
-  const marks = known.map(({ mark }) => quoteString(mark as string)).join(', ')
+  const marks = queries.map(({ mark }) => quoteString(mark as string)).join(', ')
   const isVisible = isOwner(user) ? `mark != '${internalMark}'` : 'known > 0'
-  const marked = `SELECT *, Settings['${markSetting}'] AS mark, indexOf([${marks}], mark) AS known, [${textsOf(known).join(', ')}][known] AS sent FROM system.processes`
+  const marked = `SELECT *, Settings['${markSetting}'] AS mark, indexOf([${marks}], mark) AS known, [${textsOf(queries).join(', ')}][known] AS sent FROM system.processes`
   return `(SELECT * EXCEPT (mark, known, sent) REPLACE (${columns.join(', ')}) FROM (${marked}) WHERE ${isVisible})`
 }
 

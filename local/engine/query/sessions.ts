@@ -24,12 +24,13 @@ export class Sessions {
 
   /** Takes or opens a session. Throws ClickHouse's error if it is busy, or if it is unknown and `mustExist`. */
   async take(id: string, mustExist: boolean, open: () => Promise<Connection>): Promise<Connection> {
-    const known = this.#sessions.get(id)
-    if (known?.isBusy) throw EngineError.of(373, 'SESSION_IS_LOCKED', `Session ${id} is locked by a concurrent client`)
-    if (known) {
-      known.isBusy = true
-      clearTimeout(known.timer)
-      return known.connection
+    const present = this.#sessions.get(id)
+    if (present?.isBusy)
+      throw EngineError.of(373, 'SESSION_IS_LOCKED', `Session ${id} is locked by a concurrent client`)
+    if (present) {
+      present.isBusy = true
+      clearTimeout(present.timer)
+      return present.connection
     }
     if (mustExist) throw EngineError.of(372, 'SESSION_NOT_FOUND', `Session ${id} not found`)
     if (this.#sessions.size >= maxSessions) throw badRequest(`Too many sessions. Maximum: ${maxSessions}`)

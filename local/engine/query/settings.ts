@@ -51,10 +51,10 @@ export const quoteName = (name: string) => `\`${name.replace(/[\\`]/g, '\\$&')}\
  * constraints. `readonly` comes last, because nothing can be set after it.
  */
 export function setStatement(settings: Record<string, string>, readonly: number): string {
-  const { readonly: asked, ...others } = settings
-  if ('profile' in others) throw accessDenied('The setting profile may not be changed')
-  const pairs = Object.entries(others).map(([name, value]) => `${quoteName(name)} = ${quoteString(value)}`)
-  const level = stricter(readonly, asked)
+  const { readonly: wanted, ...rest } = settings
+  if ('profile' in rest) throw accessDenied('The setting profile may not be changed')
+  const pairs = Object.entries(rest).map(([name, value]) => `${quoteName(name)} = ${quoteString(value)}`)
+  const level = stricter(readonly, wanted)
   if (level !== undefined) pairs.push(`readonly = ${quoteString(level)}`)
   return pairs.length > 0 ? `SET ${pairs.join(', ')}` : ''
 }
@@ -63,7 +63,7 @@ export function setStatement(settings: Record<string, string>, readonly: number)
  * The stricter level: 1 forbids more than 2, and 2 more than 0. An invalid value is passed to the engine, for its
  * error.
  */
-function stricter(level: number, asked: string | undefined): string | undefined {
-  if (asked === undefined || asked === '0') return level === 0 ? asked : String(level)
-  return level === 1 ? '1' : asked
+function stricter(level: number, wanted: string | undefined): string | undefined {
+  if (wanted === undefined || wanted === '0') return level === 0 ? wanted : String(level)
+  return level === 1 ? '1' : wanted
 }

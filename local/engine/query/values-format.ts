@@ -5,7 +5,7 @@ import { assertAllowed } from '../sql/policy.js'
 const scannedBytes = 1024 * 1024
 
 /**
- * The same for rows of users other than the owner, in which every word counts, wherever it stands: also one in a string,
+ * Whether rows of users other than the owner may contain expressions. Every word counts, wherever it stands: also one in a string,
  * since the engine may split rows in another way. `isForbidden` tells whether a word is a function that is not allowed.
  */
 export function mayEvaluate(rows: Buffer, isForbidden: (word: string) => boolean): boolean {

@@ -5,7 +5,7 @@ export function settingsClause(sql: string): Record<string, string> {
   if (!/settings/i.test(sql)) return {}
   const tokens = tokenize(sql)
   const depths = depthsOf(sql, tokens)
-  const found: Record<string, string> = {}
+  const settings: Record<string, string> = {}
   let isInClause = false
   for (let i = 0; i < tokens.length; i++) {
     if (depths[i] !== 0) continue
@@ -17,11 +17,11 @@ export function settingsClause(sql: string): Record<string, string> {
     let to = from
     while (to < tokens.length && !endsValue(sql, tokens, depths, from, to)) to++
     if (to === from) continue
-    found[identifier(sql, name)] = literalOf(sql, tokens.slice(from, to))
+    settings[identifier(sql, name)] = literalOf(sql, tokens.slice(from, to))
     // Continues with the comma or clause after the value.
     i = to - 1
   }
-  return found
+  return settings
 }
 
 function endsValue(

@@ -138,7 +138,7 @@ type InsertHead = {
   input?: InputCall
 }
 
-/** The same for `SELECT … FROM input('columns') … FORMAT x`, from the SELECT on. Undefined if it does not use input(). */
+/** The head of an INSERT with `SELECT … FROM input('columns') … FORMAT x`, from the SELECT on. Undefined if it does not use input(). */
 function inputHead(text: string, select: Token): InsertHead | undefined {
   let input: InputCall | undefined
   let depth = 0
