@@ -4,7 +4,7 @@ import { readSigners } from '../sources/blocks.js'
 import { persistAt } from '../sources/chain-changed.js'
 import { allOf } from '../sources/multicall.js'
 import { readBookValues } from '../sources/quotes.js'
-import { type Asked, askedKey, askedOf, type Movement } from '../stages/flows.js'
+import { type BookAmount, bookAmountKey, bookAmountsOf, type Movement } from '../stages/flows.js'
 import { dealingsOf } from '../stages/parties.js'
 import { swapsOf } from '../stages/swaps.js'
 import { needsSigner, tradesOf } from '../stages/trades.js'
@@ -57,7 +57,9 @@ export async function readBooks(
   movements: readonly Movement[],
   { block, sampled }: Pick<DecodedBlock, 'block' | 'sampled'>,
 ): Promise<Map<string, bigint | null>> {
-  const asked = askedOf(movements, listedAmong(sampled)).filter(({ token }) => !registry.isTooDeep(token, block.number))
+  const asked = bookAmountsOf(movements, listedAmong(sampled)).filter(
+    ({ token }) => !registry.isTooDeep(token, block.number),
+  )
   const values = asked.length === 0 ? [] : await readBookValues(rpc, asked, block)
-  return new Map(values.map((value, i) => [askedKey(asked[i] as Asked), value]))
+  return new Map(values.map((value, i) => [bookAmountKey(asked[i] as BookAmount), value]))
 }

@@ -27,10 +27,9 @@ import { noteHeads } from '../sinks/note-head.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
-import { ChainChangedError, persistWhileThere } from '../sources/chain-changed.js'
+import { ChainChangedError, linkedRanges, persistWhileThere } from '../sources/chain-changed.js'
 import { followHead } from '../sources/heads.js'
 import { type Rpc, type RpcObserver, rpcOf } from '../sources/rpc.js'
-import { linked } from '../stages/flows.js'
 import { readAhead } from '../stages/read-ahead.js'
 import { reconcileWithNode } from './reconcile.js'
 import { type TipStart, tipStart } from './tip-start.js'
@@ -175,7 +174,7 @@ async function* followChain({
   const blocks = readAhead(ranges, RANGES_IN_WORK, ({ from, to }) =>
     persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
-  const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
+  const decoded = decodeBatches(reader, linkedRanges(blocks, ledger.last ?? start.base, ledger.unfinished))
   for await (const { batch, gaps } of readAhead(decoded, BATCHES_IN_WORK, (next) =>
     completeWithGaps(reader, next, scopeOf(next, ledger, families)),
   )) {

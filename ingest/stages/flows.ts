@@ -2,29 +2,6 @@ import type { Flow } from '../../clickhouse/flows/flows.js'
 import { ONE_TOKEN, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
-import { ChainChangedError } from '../sources/chain-changed.js'
-
-/**
- * Passes ranges of blocks on while each begins with a child of the block before it. `last` is the block before the
- * first range, null if there is none; `planned` is the end of a range that was read before and may be partly written,
- * which must be the same again. Rejects with ChainChangedError.
- */
-export async function* linked<Range extends readonly Pick<BlockWithLogs, 'number' | 'hash' | 'parentHash'>[]>(
-  ranges: AsyncIterable<Range>,
-  last: { hash: string } | null,
-  planned: { to: number; lastHash: string } | null,
-): AsyncGenerator<Range> {
-  let parent = last?.hash
-  for await (const range of ranges) {
-    const [first, end] = [range[0], range.at(-1)] as [Range[number], Range[number]]
-    if (parent !== undefined && first.parentHash !== parent)
-      throw new ChainChangedError(`block ${first.number} is not a child of ${parent}`)
-    if (planned?.to === end.number && planned.lastHash !== end.hash)
-      throw new ChainChangedError(`block ${end.number} was ${planned.lastHash} when it was planned`)
-    parent = end.hash
-    yield range
-  }
-}
 
 /**
  * A flow without its value and its block's position. Amounts are in base units; a token is '' on the side of another
@@ -39,21 +16,21 @@ export type Movement = Pick<Flow, 'kind' | 'from_token' | 'to_token' | 'account'
 }
 
 /** An amount of a token that its own book is asked about. */
-export type Asked = { token: string; amount: bigint }
+export type BookAmount = { token: string; amount: bigint }
 
 /** What values are made of in a block. */
 export type Prices = {
   /** The sell price of one token in 1e-6 USD, of each stable on the token list; null where it has none. */
   listed: ReadonlyMap<string, number | null>
   /**
-   * What the book of an unlisted token pays for an amount, in base units of the reference stable, by `askedKey`; null if
+   * What the book of an unlisted token pays for an amount, in base units of the reference stable, by `bookAmountKey`; null if
    * it does not take the whole amount.
    */
   books: ReadonlyMap<string, bigint | null>
 }
 
 /** The key of an amount in `Prices.books`. */
-export const askedKey = ({ token, amount }: Asked): string => `${token} ${amount}`
+export const bookAmountKey = ({ token, amount }: BookAmount): string => `${token} ${amount}`
 
 /**
  * The largest value of a flow, in 1e-6 USD: 10^18 USD, more than anything is worth. So sums over 2^48 flows fit into
@@ -61,7 +38,7 @@ export const askedKey = ({ token, amount }: Asked): string => `${token} ${amount
  */
 const MOST_VALUE = 2n ** 80n
 
-const sidesOf = ({ from_token, to_token, amountIn, amountOut }: Movement): Asked[] =>
+const sidesOf = ({ from_token, to_token, amountIn, amountOut }: Movement): BookAmount[] =>
   [
     { token: from_token, amount: amountIn },
     { token: to_token, amount: amountOut },
@@ -71,12 +48,12 @@ const sidesOf = ({ from_token, to_token, amountIn, amountOut }: Movement): Asked
  * The amounts of unlisted tokens on which the values of these movements depend, each once, in the order of the
  * movements.
  */
-export function askedOf(movements: readonly Movement[], listed: ReadonlySet<string>): Asked[] {
-  const asked = movements
+export function bookAmountsOf(movements: readonly Movement[], listed: ReadonlySet<string>): BookAmount[] {
+  const amounts = movements
     .map((movement) => ({ isClear: movement.isClear, sides: sidesOf(movement) }))
     .filter(({ isClear, sides }) => isClear && sides.some(({ token }) => listed.has(token)))
     .flatMap(({ sides }) => sides.filter(({ token }) => !listed.has(token)))
-  return [...new Map(asked.map((one) => [askedKey(one), one])).values()]
+  return [...new Map(amounts.map((amount) => [bookAmountKey(amount), amount])).values()]
 }
 
 /**
@@ -91,7 +68,7 @@ export function flowValue(movement: Movement, { listed, books }: Prices): bigint
   let hasListed = false
   for (const side of sidesOf(movement)) {
     const price = listed.get(side.token)
-    const paid = books.get(askedKey(side))
+    const paid = books.get(bookAmountKey(side))
     if (price === undefined && paid === undefined) return null
     if (price != null) worths.push((side.amount * BigInt(price)) / ONE_TOKEN)
     else if (price === undefined && paid != null) worths.push(paid)

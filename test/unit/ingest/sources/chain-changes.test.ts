@@ -1,10 +1,9 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { RpcAnswerError } from '../../../../ingest/chain/rpc-answers.js'
-import { ChainChangedError, persistAt } from '../../../../ingest/sources/chain-changed.js'
+import { ChainChangedError, linkedRanges, persistAt } from '../../../../ingest/sources/chain-changed.js'
 import { followHead } from '../../../../ingest/sources/heads.js'
 import type { Rpc } from '../../../../ingest/sources/rpc.js'
-import { linked } from '../../../../ingest/stages/flows.js'
 
 const hash = (name: string) => `0x${name.padStart(64, '0')}`
 const header = (number: number, name: string) => ({
@@ -117,9 +116,9 @@ describe('linked ranges', () => {
   async function* ranges(...list: ReturnType<typeof block>[][]) {
     yield* list
   }
-  const passed = async (...args: Parameters<typeof linked>) => {
+  const passed = async (...args: Parameters<typeof linkedRanges>) => {
     const seen: number[] = []
-    for await (const range of linked(...args)) seen.push(...range.map(({ number }) => number))
+    for await (const range of linkedRanges(...args)) seen.push(...range.map(({ number }) => number))
     return seen
   }
   const chain = [[block(4, 'a4', 'a3'), block(5, 'a5', 'a4')], [block(6, 'a6', 'a5')]]

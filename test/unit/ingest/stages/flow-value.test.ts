@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { askedKey, askedOf, flowValue, listedPrices, type Movement } from '../../../../ingest/stages/flows.js'
+import {
+  bookAmountKey,
+  bookAmountsOf,
+  flowValue,
+  listedPrices,
+  type Movement,
+} from '../../../../ingest/stages/flows.js'
 import { accountOf, tokens } from '../../../support/dealings.js'
 
 const USD = '0x20c0000000000000000000000000000000000000'
@@ -30,7 +36,7 @@ const worth = (
 ): bigint | null =>
   flowValue(movement(changes), {
     listed: new Map(Object.entries(listed)),
-    books: new Map(books.map(([token, amount, paid]) => [askedKey({ token, amount }), paid])),
+    books: new Map(books.map(([token, amount, paid]) => [bookAmountKey({ token, amount }), paid])),
   })
 
 describe('between listed stables, a flow is worth', () => {
@@ -105,7 +111,7 @@ describe('a flow has no value, which is not zero,', () => {
 
 test('books are asked about unlisted tokens against listed ones only, about each amount once', () => {
   const listed = new Set([A, B])
-  const asked = (...changes: Partial<Movement>[]) => askedOf(changes.map(movement), listed)
+  const asked = (...changes: Partial<Movement>[]) => bookAmountsOf(changes.map(movement), listed)
   expect(
     asked({ amountIn: 1n, amountOut: 1n }, { from_token: OWN, to_token: FAKE, amountIn: 2n, amountOut: 2n }),
   ).toEqual([])
