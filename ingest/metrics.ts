@@ -47,7 +47,7 @@ export function createIngestMetrics() {
   let answeredAt: number | null = null
   return {
     registry,
-    /** The same calls, as they are recorded for others to see. */
+    /** Counts the calls for `noteNode`, which records them in the database. */
     node,
     rpc: {
       called: (method: string, outcome: CallOutcome, seconds: number): void => {

@@ -23,11 +23,11 @@ const STOPPED_EARLY = 'backfill stopped early; run it again to continue'
 /** The gaps, one line a family. */
 function describe(gaps: readonly IngestGap[]): string[] {
   return [...new Set(gaps.map(({ family }) => family))].map((family) => {
-    const own = gaps.filter((gap) => gap.family === family)
-    const from = Math.min(...own.map(({ from_block }) => from_block))
-    const to = Math.max(...own.map(({ to_block }) => to_block))
-    const blocks = own.reduce((sum, gap) => sum + gap.to_block - gap.from_block + 1, 0)
-    return `  ${family}: ${blocks} blocks from ${from} to ${to} (${own[0]?.reason})`
+    const familyGaps = gaps.filter((gap) => gap.family === family)
+    const from = Math.min(...familyGaps.map(({ from_block }) => from_block))
+    const to = Math.max(...familyGaps.map(({ to_block }) => to_block))
+    const blocks = familyGaps.reduce((sum, gap) => sum + gap.to_block - gap.from_block + 1, 0)
+    return `  ${family}: ${blocks} blocks from ${from} to ${to} (${familyGaps[0]?.reason})`
   })
 }
 

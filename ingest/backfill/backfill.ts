@@ -27,7 +27,7 @@ import { readStateFloor } from '../sources/state-floor.js'
 
 import { readAhead } from '../stages/read-ahead.js'
 import { openBackfillLedger } from './ledger.js'
-import { type Missing, missingRanges, segmentsOf, type Wanted } from './missing.js'
+import { type FactRequest, type Missing, missingRanges, segmentsOf } from './missing.js'
 import { type ReadSegment, readSegment } from './read-segment.js'
 
 /** Segments that are read concurrently; they are written one after the other. */
@@ -47,7 +47,7 @@ export type BackfillOptions = {
   signal: AbortSignal
   rpcObserver?: RpcObserver | undefined
 }
-export type BackfillRequest = Wanted & { newestFirst: boolean }
+export type BackfillRequest = FactRequest & { newestFirst: boolean }
 
 /** The work of a backfill, known once the ledger and the node have been checked. */
 export type Backfill = {
@@ -78,11 +78,11 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const covered = await retryDatabase('read the coverage', () => coveredRanges(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
-  const known = { before_block: last + 1 }
+  const stored = { before_block: last + 1 }
   const [stables, quotedFrom, issuers, lists] = await Promise.all([
-    retryDatabase('read the stables', () => allStablecoins(clickhouse, known)),
-    retryDatabase('read the quote tokens', () => quoteTokenHistory(clickhouse, known)),
-    retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, known)),
+    retryDatabase('read the stables', () => allStablecoins(clickhouse, stored)),
+    retryDatabase('read the quote tokens', () => quoteTokenHistory(clickhouse, stored)),
+    retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, stored)),
     retryDatabase('read the token lists', () => tokenLists(clickhouse)),
   ])
   const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
@@ -173,13 +173,13 @@ async function lastBlock({ clickhouse, config }: BackfillOptions, rpc: Rpc, cove
 
 /** An unfinished batch, exactly as it was planned: what was stored at that time has not changed since. */
 function repeatOf({ from, to, families, stables }: BlockPlan, covered: readonly CoveredRange[]): Missing {
-  const here = covered.filter(
+  const covering = covered.filter(
     ({ family, from_block, to_block }) => families.includes(family) && from_block <= from && to_block >= to,
   )
-  const except = stables.length > 0 ? [] : [...new Set(here.flatMap((range) => range.stables))].sort()
+  const except = stables.length > 0 ? [] : [...new Set(covering.flatMap((range) => range.stables))].sort()
   return { from, to, scope: { families, only: stables, except } }
 }
-type BlockPlan = { from: number; to: number; families: Wanted['families']; stables: readonly string[] }
+type BlockPlan = { from: number; to: number; families: FactRequest['families']; stables: readonly string[] }
 
 const coveredBy = ({ from, to, scope }: Missing): CoveredRange[] =>
   scope.families.map((family) => ({
@@ -192,20 +192,20 @@ const coveredBy = ({ from, to, scope }: Missing): CoveredRange[] =>
 /** What is missing and can be read, and what is missing but cannot be read because the node has dropped the state. */
 async function missingAtNode(
   rpc: Rpc,
-  wanted: Wanted,
+  request: FactRequest,
   covered: readonly CoveredRange[],
 ): Promise<{ missing: Missing[]; gaps: IngestGap[] }> {
-  const missing = missingRanges(wanted, covered)
+  const missing = missingRanges(request, covered)
   const ofStates = missing.filter(({ scope }) => scope.families.some(needsState))
   const [first, last] = [ofStates[0], ofStates.at(-1)]
   if (!first || !last) return { missing, gaps: [] }
   const { floor, reason } = await readStateFloor(rpc, { from: first.from, to: last.to })
-  const below = { ...wanted, to: Math.min(wanted.to, floor - 1) }
-  const stateless = missingRanges({ ...below, families: wanted.families.filter(needsState) }, covered)
+  const below = { ...request, to: Math.min(request.to, floor - 1) }
+  const stateless = missingRanges({ ...below, families: request.families.filter(needsState) }, covered)
   return {
     missing: [
-      ...missingRanges({ ...below, families: wanted.families.filter((family) => !needsState(family)) }, covered),
-      ...missingRanges({ ...wanted, from: Math.max(wanted.from, floor) }, covered),
+      ...missingRanges({ ...below, families: request.families.filter((family) => !needsState(family)) }, covered),
+      ...missingRanges({ ...request, from: Math.max(request.from, floor) }, covered),
     ],
     gaps: stateless.flatMap((range) => gapsOf(range, range.scope, reason)),
   }

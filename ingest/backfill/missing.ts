@@ -8,7 +8,7 @@ import type { BlockRange } from '../chain/block-ranges.js'
  * What was requested: families of a range of blocks, and the stables whose pegs and state are read; an empty list means
  * all.
  */
-export type Wanted = BlockRange & { families: readonly Family[]; stables: readonly string[] }
+export type FactRequest = BlockRange & { families: readonly Family[]; stables: readonly string[] }
 
 /** A range of blocks and what is to be read of it. */
 export type Missing = BlockRange & { scope: Scope }
@@ -19,28 +19,28 @@ export type Missing = BlockRange & { scope: Scope }
  */
 function missingStables(
   family: Family,
-  wanted: Wanted,
+  request: FactRequest,
   covered: ReadonlyArray<readonly string[]>,
 ): Omit<Scope, 'families'> | null {
   if (covered.some((stables) => stables.length === 0)) return null
-  if (!needsState(family) || wanted.stables.length === 0)
+  if (!needsState(family) || request.stables.length === 0)
     return { only: [], except: [...new Set(covered.flat())].sort() }
-  const only = wanted.stables.filter((stable) => !covered.some((stables) => stables.includes(stable))).sort()
+  const only = request.stables.filter((stable) => !covered.some((stables) => stables.includes(stable))).sort()
   return only.length === 0 ? null : { only, except: [] }
 }
 
 /** What is missing in a range of constant coverage. Families that miss the same stables are read together. */
-function missingScopes(wanted: Wanted, covered: readonly CoveredRange[]): Scope[] {
+function missingScopes(request: FactRequest, covered: readonly CoveredRange[]): Scope[] {
   const scopes: Array<{ families: Family[]; only: readonly string[]; except: readonly string[] }> = []
   const missingOf = (family: Family) => {
-    const own = covered.filter((range) => range.family === family).map(({ stables }) => stables)
-    return wanted.families.includes(family) ? missingStables(family, wanted, own) : null
+    const storedStables = covered.filter((range) => range.family === family).map(({ stables }) => stables)
+    return request.families.includes(family) ? missingStables(family, request, storedStables) : null
   }
   for (const family of ['pegs', 'state'] as const) {
     const missing = missingOf(family)
     if (!missing) continue
-    const same = scopes.find(({ only, except }) => `${only}:${except}` === `${missing.only}:${missing.except}`)
-    if (same) same.families.push(family)
+    const scope = scopes.find(({ only, except }) => `${only}:${except}` === `${missing.only}:${missing.except}`)
+    if (scope) scope.families.push(family)
     else scopes.push({ families: [family], ...missing })
   }
   // What needs no state does not depend on stables: it is read together with the other families.
@@ -51,30 +51,30 @@ function missingScopes(wanted: Wanted, covered: readonly CoveredRange[]): Scope[
 }
 
 /** The missing ranges, oldest first: each is as long as possible, with the same data missing throughout. */
-export function missingRanges(wanted: Wanted, covered: readonly CoveredRange[]): Missing[] {
-  if (wanted.from > wanted.to) return []
+export function missingRanges(request: FactRequest, covered: readonly CoveredRange[]): Missing[] {
+  if (request.from > request.to) return []
   const relevant = covered.filter(
     ({ family, from_block, to_block }) =>
-      wanted.families.includes(family) && from_block <= wanted.to && to_block >= wanted.from,
+      request.families.includes(family) && from_block <= request.to && to_block >= request.from,
   )
   const edges = relevant.flatMap(({ from_block, to_block }) => [from_block, to_block + 1])
-  const inside = edges.filter((block) => block > wanted.from && block <= wanted.to)
-  const starts = [...new Set([wanted.from, ...inside])].sort((a, b) => a - b)
+  const inside = edges.filter((block) => block > request.from && block <= request.to)
+  const starts = [...new Set([request.from, ...inside])].sort((a, b) => a - b)
   return starts.flatMap((from, i) => {
-    const to = (starts[i + 1] ?? wanted.to + 1) - 1
-    const here = relevant.filter(({ from_block, to_block }) => from_block <= from && to_block >= to)
-    return missingScopes(wanted, here).map((scope) => ({ from, to, scope }))
+    const to = (starts[i + 1] ?? request.to + 1) - 1
+    const covering = relevant.filter(({ from_block, to_block }) => from_block <= from && to_block >= to)
+    return missingScopes(request, covering).map((scope) => ({ from, to, scope }))
   })
 }
 
 /** The ranges divided at multiples of `size`, so that none is longer, oldest or newest first. */
 export function segmentsOf(missing: readonly Missing[], size: number, newestFirst: boolean): Missing[] {
   const segments = missing.flatMap(({ from, to, scope }) => {
-    const own: Missing[] = []
-    for (let next = from; next <= to; next = (own.at(-1) as Missing).to + 1) {
-      own.push({ from: next, to: Math.min(to, next - (next % size) + size - 1), scope })
+    const parts: Missing[] = []
+    for (let next = from; next <= to; next = (parts.at(-1) as Missing).to + 1) {
+      parts.push({ from: next, to: Math.min(to, next - (next % size) + size - 1), scope })
     }
-    return own
+    return parts
   })
   return newestFirst ? segments.reverse() : segments
 }

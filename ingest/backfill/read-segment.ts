@@ -9,9 +9,9 @@ import type { Missing } from './missing.js'
 
 /** The logs of a range do not match the stored catalogue of stables and orders, so one of the two is incomplete. */
 class CatalogueError extends PlumblineError {
-  constructor({ from, to }: Missing, table: string, found: number, expected: number) {
+  constructor({ from, to }: Missing, table: string, stored: number, expected: number) {
     super(
-      `the catalogue of blocks ${from} to ${to} does not match their logs: ${table} has ${found} rows instead of ${expected}. A node returned incomplete logs: read the chain into a new CLICKHOUSE_DATABASE`,
+      `the catalogue of blocks ${from} to ${to} does not match their logs: ${table} has ${stored} rows instead of ${expected}. A node returned incomplete logs: read the chain into a new CLICKHOUSE_DATABASE`,
       { retryable: false },
     )
   }
@@ -36,16 +36,16 @@ export async function readSegment(reader: Reader, segment: Missing): Promise<Rea
 async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: DecodedBatch): Promise<void> {
   const { clickhouse, retryDatabase } = reader
   const ids = decoded.flatMap(({ facts }) => (facts.dex_orders ?? []).map(({ order_id }) => BigInt(order_id)))
-  ids.sort((one, other) => (one < other ? -1 : 1))
+  ids.sort((a, b) => (a < b ? -1 : 1))
   const range = {
     from_block: segment.from,
     to_block: segment.to,
     from_order: `${ids[0] ?? 0}`,
     to_order: `${ids.at(-1) ?? 0}`,
   }
-  const found = await retryDatabase('count the catalogue', () => catalogueCounts(clickhouse, range))
-  for (const table of Object.keys(found) as (keyof typeof found)[]) {
+  const stored = await retryDatabase('count the catalogue', () => catalogueCounts(clickhouse, range))
+  for (const table of Object.keys(stored) as (keyof typeof stored)[]) {
     const expected = decoded.reduce((sum, { facts }) => sum + (facts[table]?.length ?? 0), 0)
-    if (found[table] !== expected) throw new CatalogueError(segment, table, found[table], expected)
+    if (stored[table] !== expected) throw new CatalogueError(segment, table, stored[table], expected)
   }
 }

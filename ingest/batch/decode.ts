@@ -30,7 +30,7 @@ export type BatchReader = {
   readsEveryQuote?: boolean
 }
 
-/** The same for batches that are decoded in order, because `registry`, `orders`, `issuers` and `policies` learn from each. */
+/** What reading batches in order needs: `registry`, `orders`, `issuers` and `policies` learn from each of them. */
 export type OrderedReader = BatchReader & { policies: PolicyUses }
 
 /** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
@@ -127,8 +127,8 @@ async function decodeBlock(
   const users = isStateDue(block)
     ? everyStable
     : await uses.usersOf(policies, everyStable, (unknown) => policiesAt(rpc, unknown, block))
-  const seen = [...stables, ...genesis.map(({ stable }) => stable)].filter(registry.has)
-  const touched = [...new Set([...users, ...seen])]
+  const changed = [...stables, ...genesis.map(({ stable }) => stable)].filter(registry.has)
+  const touched = [...new Set([...users, ...changed])]
   const facts = { ...added, ...logFacts(block, events), blocks: [blockRow(block)] }
   return {
     block,

@@ -40,11 +40,11 @@ async function describeGenesis(rpc: Rpc, first: FirstBlock): Promise<TokenDescri
   }
   // A token's name, symbol and currency never change; genesis tokens begin with the reference stable as quote token.
   const head = await rpc.request('eth_getBlockByNumber', ['latest', false], RawHeader)
-  const now = await describeTokens(rpc, GENESIS_TOKENS, head)
+  const tokens = await describeTokens(rpc, GENESIS_TOKENS, head)
   // Of these it does not matter whether they were changed and changed back. To read the logs of all blocks takes long.
-  const others = now.filter(({ quoteToken }) => ![REFERENCE_STABLE, NO_TOKEN].includes(quoteToken))
-  if (others.length === 0) return now
-  const updates = { address: others.map(({ stable }) => stable), topics: [topicsOf(['QuoteTokenUpdate'])] }
+  const requoted = tokens.filter(({ quoteToken }) => ![REFERENCE_STABLE, NO_TOKEN].includes(quoteToken))
+  if (requoted.length === 0) return tokens
+  const updates = { address: requoted.map(({ stable }) => stable), topics: [topicsOf(['QuoteTokenUpdate'])] }
   const changed = new Set((await readLogs(rpc, updates, 0, head.number)).map(({ address }) => address))
-  return now.map((token) => (changed.has(token.stable) ? { ...token, quoteToken: REFERENCE_STABLE } : token))
+  return tokens.map((token) => (changed.has(token.stable) ? { ...token, quoteToken: REFERENCE_STABLE } : token))
 }

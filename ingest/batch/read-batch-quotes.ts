@@ -15,14 +15,14 @@ export const carriesQuotes = (
 ): boolean => !readsEveryQuote && decoded.length >= FEWEST_BLOCKS
 
 /**
- * The quotes of the stables `wanted` of each block of a batch, by stable. Of consecutive blocks in which nothing changes
+ * The quotes of the stables of each block of a batch (`stablesOf`), by stable. Of consecutive blocks in which nothing changes
  * what a quote depends on, only the first and the last are read; with `readsEveryQuote`, all are. The orders that
  * the logs name must be loaded if it `carriesQuotes`. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readBatchQuotes(
   reader: BatchReader,
   decoded: readonly DecodedBlock[],
-  wanted: ReadonlyArray<readonly string[]>,
+  stablesOf: ReadonlyArray<readonly string[]>,
 ): Promise<Map<string, Quote>[]> {
   const { rpc, orders, registry } = reader
   const { block: newest } = decoded.at(-1) as DecodedBlock
@@ -30,7 +30,7 @@ export async function readBatchQuotes(
   const blocks = decoded.map(({ block, events }, i): QuotedBlock => {
     const changes = carries ? quoteChanges(block.logs, events, orders.baseOf) : 'all'
     return {
-      stables: wanted[i] ?? [],
+      stables: stablesOf[i] ?? [],
       isChild: block.parentHash === decoded[i - 1]?.block.hash,
       mayChange: (stable) => {
         if (changes === 'all') return true

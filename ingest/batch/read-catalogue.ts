@@ -77,11 +77,11 @@ export async function* readCatalogue(
     rpc.persist(`read the ends of blocks ${read.from} to ${read.to}`, () => withEnds(rpc, read)),
   )
   for await (const read of bounded) {
-    let known: BoundedLogs | null = read
+    let firstRead: BoundedLogs | null = read
     yield await rpc.persist(`read the catalogue of blocks ${read.from} to ${read.to}`, async () => {
       // A failure may be the node's, which has left something out.
-      const logs = known ?? (await rereadLogs(options, read))
-      known = null
+      const logs = firstRead ?? (await rereadLogs(options, read))
+      firstRead = null
       return batchOf(rpc, registry, logs)
     })
   }
@@ -95,7 +95,7 @@ async function withEnds(rpc: Rpc, range: LogRange): Promise<BoundedLogs> {
   return { ...range, first, last }
 }
 
-/** The same again, with all times from headers. */
+/** The logs of a batch, read again, with all times from headers. */
 async function rereadLogs({ rpc, stream }: ReadOptions, { from, to }: BlockRange): Promise<BoundedLogs> {
   const again = streamLogs(rpc, { topics: [TOPICS] }, { from, to }, { ...stream, doubtsTimes: true })
   for await (const range of gathered(again, true)) return withEnds(rpc, range)

@@ -22,15 +22,15 @@ export async function readMovements(
     events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
   )
   await orders.load(filled)
-  const found = decoded.map(({ block, events }) => dealingsOf(block.logs, swapsOf(events, orders.termsOf)))
+  const dealingsAt = decoded.map(({ block, events }) => dealingsOf(block.logs, swapsOf(events, orders.termsOf)))
   const { block: last } = decoded.at(-1) as DecodedBlock
   const reads = decoded.map(({ block }, i) => async () => {
-    return found[i]?.some(needsSigner) ? readSigners(rpc, block) : new Map<string, string>()
+    return dealingsAt[i]?.some(needsSigner) ? readSigners(rpc, block) : new Map<string, string>()
   })
   const signers = await persistAt(rpc, 'read signers', last, allOf(reads))
   return decoded.map(({ bridged }, i) =>
     [
-      ...(found[i] ?? []).flatMap((dealings) => tradesOf(dealings, signers[i]?.get(dealings.txHash) ?? null)),
+      ...(dealingsAt[i] ?? []).flatMap((dealings) => tradesOf(dealings, signers[i]?.get(dealings.txHash) ?? null)),
       ...bridged,
     ].sort((a, b) => a.logIndex - b.logIndex),
   )
@@ -40,12 +40,12 @@ const listedIn = new WeakMap<readonly SampledStable[], ReadonlySet<string>>()
 
 /** The reference stable, and those of the sampled stables that are on the token list of their time. */
 export function listedAmong(sampled: readonly SampledStable[]): ReadonlySet<string> {
-  const known = listedIn.get(sampled)
-  if (known) return known
+  const cached = listedIn.get(sampled)
+  if (cached) return cached
   const listed = sampled.filter(({ tier }) => tier === 'listed').map(({ stable }) => stable)
-  const found = new Set([REFERENCE_STABLE, ...listed])
-  listedIn.set(sampled, found)
-  return found
+  const stables = new Set([REFERENCE_STABLE, ...listed])
+  listedIn.set(sampled, stables)
+  return stables
 }
 
 /**
@@ -57,9 +57,9 @@ export async function readBooks(
   movements: readonly Movement[],
   { block, sampled }: Pick<DecodedBlock, 'block' | 'sampled'>,
 ): Promise<Map<string, bigint | null>> {
-  const asked = bookAmountsOf(movements, listedAmong(sampled)).filter(
+  const amounts = bookAmountsOf(movements, listedAmong(sampled)).filter(
     ({ token }) => !registry.isTooDeep(token, block.number),
   )
-  const values = asked.length === 0 ? [] : await readBookValues(rpc, asked, block)
-  return new Map(values.map((value, i) => [bookAmountKey(asked[i] as BookAmount), value]))
+  const values = amounts.length === 0 ? [] : await readBookValues(rpc, amounts, block)
+  return new Map(values.map((value, i) => [bookAmountKey(amounts[i] as BookAmount), value]))
 }

@@ -22,7 +22,7 @@ export const hasEveryStable = ({ only, except }: Scope): boolean => only.length 
 export const hasStable = ({ only, except }: Scope, stable: string): boolean =>
   (only.length === 0 || only.includes(stable)) && !except.includes(stable)
 
-const known = new WeakMap<Scope, WeakMap<readonly SampledStable[], readonly SampledStable[]>>()
+const pickedStables = new WeakMap<Scope, WeakMap<readonly SampledStable[], readonly SampledStable[]>>()
 
 /**
  * Those of `stables` that are in the scope. Returns the same array for the same stables and scope, because requests are
@@ -30,8 +30,8 @@ const known = new WeakMap<Scope, WeakMap<readonly SampledStable[], readonly Samp
  */
 export function stablesIn(scope: Scope, stables: readonly SampledStable[]): readonly SampledStable[] {
   if (hasEveryStable(scope)) return stables
-  const ofScope = known.get(scope) ?? new WeakMap<readonly SampledStable[], readonly SampledStable[]>()
-  known.set(scope, ofScope)
+  const ofScope = pickedStables.get(scope) ?? new WeakMap<readonly SampledStable[], readonly SampledStable[]>()
+  pickedStables.set(scope, ofScope)
   const picked = ofScope.get(stables) ?? stables.filter(({ stable }) => hasStable(scope, stable))
   ofScope.set(stables, picked)
   return picked

@@ -48,8 +48,8 @@ export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>
   READ_EVENTS.filter(({ name }) => (names as readonly string[]).includes(name)).map((event) => toEventSelector(event))
 
 /** With `isAnybodys`, any contract may emit anything under the topic, so a log that does not fit is ignored. */
-type Known = { name: string; emits: (address: string) => boolean; isAnybodys: boolean; decode: LogDecoder }
-const byTopic = new Map<string, Known>()
+type EventReader = { name: string; emits: (address: string) => boolean; isAnybodys: boolean; decode: LogDecoder }
+const byTopic = new Map<string, EventReader>()
 for (const { abi, emits, prefix = '', isAnybodys = false } of READ_FROM) {
   for (const event of abi) {
     byTopic.set(toEventSelector(event), {
@@ -79,7 +79,7 @@ function isOtherTransfer({ address, topics }: RawLog): boolean {
   return !(from.startsWith('20c0', TOPIC_ADDRESS) && from.endsWith(address.slice(2)))
 }
 
-const transfer = byTopic.get(TRANSFER) as Known
+const transfer = byTopic.get(TRANSFER) as EventReader
 
 /**
  * The arguments of a TIP-20 token's transfer; null for every other log. Throws when its data does not fit its topic.
@@ -87,7 +87,7 @@ const transfer = byTopic.get(TRANSFER) as Known
 export const readTransfer = (log: RawLog): TransferArgs | null =>
   log.topics[0] === TRANSFER && transfer.emits(log.address) ? (transfer.decode(log) as TransferArgs) : null
 
-function argsOrNull({ decode }: Known, log: RawLog): ReturnType<LogDecoder> | null {
+function argsOrNull({ decode }: EventReader, log: RawLog): ReturnType<LogDecoder> | null {
   try {
     return decode(log)
   } catch {
@@ -101,12 +101,12 @@ function argsOrNull({ decode }: Known, log: RawLog): ReturnType<LogDecoder> | nu
  */
 export function decodeLog(log: RawLog): ChainEvent | null {
   const topic = log.topics[0]
-  const known = topic === undefined ? undefined : byTopic.get(topic)
-  if (!known?.emits(log.address) || isOtherTransfer(log)) return null
-  const args = known.isAnybodys ? argsOrNull(known, log) : known.decode(log)
+  const reader = topic === undefined ? undefined : byTopic.get(topic)
+  if (!reader?.emits(log.address) || isOtherTransfer(log)) return null
+  const args = reader.isAnybodys ? argsOrNull(reader, log) : reader.decode(log)
   if (args === null) return null
   return {
-    name: known.name,
+    name: reader.name,
     args,
     blockNumber: log.blockNumber,
     logIndex: log.logIndex,

@@ -2,19 +2,19 @@
 const MOST_REMEMBERED = 50_000
 
 /**
- * The same function, which gives the very same value again for a text that repeats, as the addresses and topics of a chain's
- * logs do. Those that occur once, as memos do, fill its memory up; starting over then costs less than noting with each use
- * which was used last. Nothing is kept of a text without a value.
+ * `read` with a memory: a text that repeats, as addresses and topics of logs do, gets the identical value again. Texts that
+ * occur once, as memos do, fill the memory; clearing it then costs less than noting with each use which was used last.
+ * A text without a value is not kept.
  */
 export function remembered<Value>(read: (text: string) => Value): (text: string) => Value {
-  const known = new Map<string, Value>()
+  const values = new Map<string, Value>()
   return (text) => {
-    const found = known.get(text)
-    if (found !== undefined) return found
+    const cached = values.get(text)
+    if (cached !== undefined) return cached
     const value = read(text)
     if (value === undefined) return value
-    if (known.size >= MOST_REMEMBERED) known.clear()
-    known.set(text, value)
+    if (values.size >= MOST_REMEMBERED) values.clear()
+    values.set(text, value)
     return value
   }
 }

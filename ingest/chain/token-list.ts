@@ -21,11 +21,11 @@ const TokenList = z
     tokens: z.array(Entry).min(1, 'must not be empty'),
   })
   .superRefine(({ tokens }, context) => {
-    const seen = new Map<string, number>()
+    const placeOf = new Map<string, number>()
     for (const [i, { chainId, address }] of tokens.entries()) {
       const key = `${chainId} ${address.toLowerCase()}`
-      const first = seen.get(key)
-      if (first === undefined) seen.set(key, i)
+      const first = placeOf.get(key)
+      if (first === undefined) placeOf.set(key, i)
       else context.addIssue({ code: 'custom', path: ['tokens', i], message: `is the same token as tokens.${first}` })
     }
   })
@@ -62,14 +62,14 @@ export type ChainTokens = { addresses: ReadonlySet<string>; source: string }
 export function listedTokens(chainId: number, list: TokenList | undefined): ChainTokens {
   if (list === undefined) {
     const addresses = tokens.all.map((token) => (token.addresses as Record<number, string | undefined>)[chainId])
-    const known = addresses.filter((address) => address !== undefined)
-    return { addresses: new Set(known.map((address) => address.toLowerCase())), source: 'viem/tokens' }
+    const chainAddresses = addresses.filter((address) => address !== undefined)
+    return { addresses: new Set(chainAddresses.map((address) => address.toLowerCase())), source: 'viem/tokens' }
   }
-  const own = list.tokens.filter((token) => token.chainId === chainId)
-  if (own.length === 0) throw new ConfigError([`TOKEN_LIST: the list has no token of chain ${chainId}`])
+  const chainTokens = list.tokens.filter((token) => token.chainId === chainId)
+  if (chainTokens.length === 0) throw new ConfigError([`TOKEN_LIST: the list has no token of chain ${chainId}`])
   const { major, minor, patch } = list.version
   return {
-    addresses: new Set(own.map(({ address }) => address.toLowerCase())),
+    addresses: new Set(chainTokens.map(({ address }) => address.toLowerCase())),
     source: `${list.name} ${major}.${minor}.${patch}`,
   }
 }

@@ -24,16 +24,18 @@ type Options = ReadOptions & { to: number; clickhouse: ClickHouseClient; log: Lo
 export async function readCatalogueBeforeTip(options: Options): Promise<{ block: number; hash: string }> {
   const { clickhouse, log, retryDatabase, to } = options
   const ledger = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
-  const known = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
-  const registry = createRegistry(known, [], [])
+  const stables = await retryDatabase('read the stables', () =>
+    allStablecoins(clickhouse, { before_block: ledger.next }),
+  )
+  const registry = createRegistry(stables, [], [])
   const { unfinished } = ledger
-  const rest = { from: unfinished ? unfinished.to + 1 : ledger.next, to }
-  const report = progressOf(rest.from, to, log)
+  const remaining = { from: unfinished ? unfinished.to + 1 : ledger.next, to }
+  const report = progressOf(remaining.from, to, log)
   let { last } = ledger
 
   async function* batches() {
     if (unfinished) yield* readCatalogue(options, registry, unfinished, true)
-    if (rest.from <= to) yield* readCatalogue(options, registry, rest)
+    if (remaining.from <= to) yield* readCatalogue(options, registry, remaining)
   }
   for await (const batch of batches()) {
     await retryDatabase(`write the catalogue of blocks ${batch.from} to ${batch.to}`, async () => {

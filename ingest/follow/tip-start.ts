@@ -38,13 +38,13 @@ type Options = {
  */
 export async function tipStart(options: Options): Promise<TipStart> {
   const { clickhouse, config, rpc, retryDatabase } = options
-  const { START_BLOCK: asked = config.CHAIN === 'devnet' ? 'genesis' : 'head', CHAIN } = config
+  const { START_BLOCK: requested = config.CHAIN === 'devnet' ? 'genesis' : 'head', CHAIN } = config
   const begun = await retryDatabase('read where the tip started', () => trackStart(clickhouse, { track: TIP }))
-  const known = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
-  if (begun !== null) return { firstBlock: begun, base: begun > FIRST_BLOCK ? known.last : null }
+  const catalogue = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
+  if (begun !== null) return { firstBlock: begun, base: begun > FIRST_BLOCK ? catalogue.last : null }
 
-  let wanted = FIRST_BLOCK
-  if (asked !== 'genesis') {
+  let requestedBlock = FIRST_BLOCK
+  if (requested !== 'genesis') {
     const { number, timestamp } = await readFinalized(rpc, CHAIN)
     const { head: tag, deepestReorg } = NETWORKS[CHAIN]
     // Says how much there is to read.
@@ -52,13 +52,15 @@ export async function tipStart(options: Options): Promise<TipStart> {
       await retryDatabase('record the head', () =>
         insertChainHead(clickhouse, { tag, block_number: number, block_time: timestamp }),
       )
-    if (asked !== 'head' && asked > number) {
-      throw new StartBlockError(`START_BLOCK=${asked} is not final yet: the newest block to start from is ${number}`)
+    if (requested !== 'head' && requested > number) {
+      throw new StartBlockError(
+        `START_BLOCK=${requested} is not final yet: the newest block to start from is ${number}`,
+      )
     }
-    wanted = asked === 'head' ? number : asked
+    requestedBlock = requested === 'head' ? number : requested
   }
   // A catalogue that was started earlier may reach further.
-  const firstBlock = Math.max(wanted, known.next, (known.unfinished?.to ?? 0) + 1)
+  const firstBlock = Math.max(requestedBlock, catalogue.next, (catalogue.unfinished?.to ?? 0) + 1)
   if (firstBlock <= FIRST_BLOCK) return { firstBlock: FIRST_BLOCK, base: null }
   return { firstBlock, base: await readCatalogueBeforeTip({ ...options, to: firstBlock - 1 }) }
 }

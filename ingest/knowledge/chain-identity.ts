@@ -45,10 +45,10 @@ export async function claimDatabase(clickhouse: ClickHouseClient, chain: ChainId
   await insertChainIdentity(clickhouse, chain, 'the-first')
   // A kill between recording the token and storing the row leaves no row, and a token that rejects every other insert.
   if ((await chainIdentities(clickhouse)).length === 0) await insertChainIdentity(clickhouse, chain, randomUUID())
-  for (const known of await chainIdentities(clickhouse)) {
-    if (known.chain_id === chain.chain_id && known.genesis_hash === chain.genesis_hash) continue
+  for (const identity of await chainIdentities(clickhouse)) {
+    if (identity.chain_id === chain.chain_id && identity.genesis_hash === chain.genesis_hash) continue
     throw new WrongChainError(
-      `this database holds chain ${known.chain_id} with genesis ${known.genesis_hash}, but RPC_URL serves chain ${chain.chain_id} with genesis ${chain.genesis_hash}: set another CLICKHOUSE_DATABASE`,
+      `this database holds chain ${identity.chain_id} with genesis ${identity.genesis_hash}, but RPC_URL serves chain ${chain.chain_id} with genesis ${chain.genesis_hash}: set another CLICKHOUSE_DATABASE`,
     )
   }
 }

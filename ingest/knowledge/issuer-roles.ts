@@ -24,7 +24,7 @@ const isAfter = (change: IssuerRoleChange, { blockNumber, logIndex }: LogPlace):
   change.block_number > blockNumber || (change.block_number === blockNumber && change.log_index > logIndex)
 
 /** Starts from all known changes, in chain order. */
-export function createIssuerRoles(known: readonly IssuerRoleChange[]): IssuerRoles {
+export function createIssuerRoles(allChanges: readonly IssuerRoleChange[]): IssuerRoles {
   const changesOf = new Map<string, IssuerRoleChange[]>()
   const add = (change: IssuerRoleChange): void => {
     const key = change.stable + change.account
@@ -32,7 +32,7 @@ export function createIssuerRoles(known: readonly IssuerRoleChange[]): IssuerRol
     if (changes) changes.push(change)
     else changesOf.set(key, [change])
   }
-  known.forEach(add)
+  allChanges.forEach(add)
   return {
     learn: (events) => {
       for (const { kind, stable, role_name, account, block_number, log_index } of events) {

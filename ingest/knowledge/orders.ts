@@ -40,7 +40,7 @@ export type FoundOrder = OrderTerms & OrderSide & { order_id: string }
 /** Finds orders, with all their sides, by id in the database; unknown ids are missing from the result. */
 type FindOrders = (orderIds: string[]) => Promise<FoundOrder[]>
 
-type Known = Pick<DexOrder, 'base' | 'quote'> & { sides: OrderSide[] }
+type OrderWithSides = Pick<DexOrder, 'base' | 'quote'> & { sides: OrderSide[] }
 
 const isBefore = (side: OrderSide, { blockNumber, logIndex }: LogPlace): boolean =>
   side.block_number < blockNumber || (side.block_number === blockNumber && side.log_index < logIndex)
@@ -53,36 +53,36 @@ const inOrder = (sides: readonly OrderSide[]): OrderSide[] =>
 
 /** Caches the newest `capacity` orders and looks the others up. */
 export function createOrders(find: FindOrders, capacity = 200_000): Orders {
-  const known = new LRUCache<bigint, Known>({ max: capacity })
+  const orders = new LRUCache<bigint, OrderWithSides>({ max: capacity })
   // Flips of orders that are not cached: the database has them only once their block is written.
   const flips = new LRUCache<bigint, OrderSide[]>({ max: capacity })
   return {
     place: (orderId, { base, quote, is_bid, tick, block_number, log_index }) => {
-      known.set(orderId, { base, quote, sides: [{ is_bid, tick, block_number, log_index }] })
+      orders.set(orderId, { base, quote, sides: [{ is_bid, tick, block_number, log_index }] })
     },
     flip: (orderId, { is_bid, tick, block_number, log_index }) => {
       const side = { is_bid, tick, block_number, log_index }
-      const order = known.get(orderId)
+      const order = orders.get(orderId)
       if (order) order.sides.push(side)
       else flips.set(orderId, [...(flips.get(orderId) ?? []), side])
     },
     load: async (orderIds) => {
-      const missing = [...new Set(orderIds)].filter((orderId) => !known.has(orderId))
+      const missing = [...new Set(orderIds)].filter((orderId) => !orders.has(orderId))
       if (missing.length === 0) return
-      const found = new Map<bigint, Known>()
+      const loaded = new Map<bigint, OrderWithSides>()
       for (const { order_id, base, quote, ...side } of await inParts(missing.map(String), find)) {
-        const order = found.get(BigInt(order_id)) ?? { base, quote, sides: [] }
+        const order = loaded.get(BigInt(order_id)) ?? { base, quote, sides: [] }
         order.sides.push(side)
-        found.set(BigInt(order_id), order)
+        loaded.set(BigInt(order_id), order)
       }
-      for (const [orderId, { base, quote, sides }] of found) {
-        if (known.has(orderId)) continue
-        known.set(orderId, { base, quote, sides: inOrder([...sides, ...(flips.get(orderId) ?? [])]) })
+      for (const [orderId, { base, quote, sides }] of loaded) {
+        if (orders.has(orderId)) continue
+        orders.set(orderId, { base, quote, sides: inOrder([...sides, ...(flips.get(orderId) ?? [])]) })
       }
     },
-    baseOf: (orderId) => known.get(orderId)?.base,
+    baseOf: (orderId) => orders.get(orderId)?.base,
     termsOf: (orderId, before) => {
-      const order = known.get(orderId)
+      const order = orders.get(orderId)
       const side = order?.sides.findLast((candidate) => isBefore(candidate, before))
       if (!order || !side) throw new UnknownOrderError(orderId)
       return { base: order.base, quote: order.quote, is_bid: side.is_bid, tick: side.tick }

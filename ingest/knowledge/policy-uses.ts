@@ -30,8 +30,8 @@ export function createPolicyUses(): PolicyUses {
     usersOf: async (policies, stables, read) => {
       if (policies.size === 0) return []
       const unknown = stables.filter((stable) => !policyOf.has(stable))
-      const found = unknown.length === 0 ? [] : await read(unknown)
-      for (const [i, policy] of (found ?? []).entries()) policyOf.set(unknown[i] as string, policy)
+      const policyIds = unknown.length === 0 ? [] : await read(unknown)
+      for (const [i, policy] of (policyIds ?? []).entries()) policyOf.set(unknown[i] as string, policy)
       return stables.filter((stable) => {
         const policy = policyOf.get(stable)
         return policy === undefined || policies.has(policy)

@@ -60,7 +60,7 @@ const NONE: ReadonlySet<string> = new Set()
 /** The stables that are sampled in a stretch, and those of them that are at a block. */
 function createView() {
   const members: { stable: SampledStable; from: number; place: number }[] = []
-  const known = new Map<string, SampledStable>()
+  const byStable = new Map<string, SampledStable>()
   // A few, as anybody may create stables: each block with a new one has another view of all of them.
   const views = new LRUCache<number, readonly SampledStable[]>({ max: 16 })
   return {
@@ -69,9 +69,9 @@ function createView() {
      * place in the order of creation.
      */
     add: (stable: SampledStable, from: number, place: number): void => {
-      const before = known.get(stable.stable)
+      const before = byStable.get(stable.stable)
       if (before?.sampled_from === stable.sampled_from) return
-      known.set(stable.stable, stable)
+      byStable.set(stable.stable, stable)
       if (before)
         members.splice(
           members.findIndex((member) => member.stable === before),
@@ -116,9 +116,9 @@ export function createRegistry(
   }
   /** Adds a stable to the stretches in which it is sampled. */
   const sample = (address: string): void => {
-    const known = byAddress.get(address)
-    if (!known) return
-    const { stable, currency, admin, block_number, place } = known
+    const created = byAddress.get(address)
+    if (!created) return
+    const { stable, currency, admin, block_number, place } = created
     let sampled_from: number | null = null
     for (const { period, view } of stretches) {
       const began = period.sampledFrom(stable)
@@ -158,28 +158,28 @@ export function createRegistry(
       const tracked = sampledAt(blockNumber)
       const changes = quotes.changesBy(blockNumber)
       if (tracked === deep.tracked && changes === deep.changes) return deep.set
-      const found = tracked.filter(({ stable }) => quotes.isTooDeep(stable, blockNumber)).map(({ stable }) => stable)
-      const content = found.join()
-      deep = { tracked, changes, content, set: content === deep.content ? deep.set : new Set(found) }
+      const tooDeep = tracked.filter(({ stable }) => quotes.isTooDeep(stable, blockNumber)).map(({ stable }) => stable)
+      const content = tooDeep.join()
+      deep = { tracked, changes, content, set: content === deep.content ? deep.set : new Set(tooDeep) }
       return deep.set
     },
   }
 }
 
 /** What each stable is quoted in, at any block. */
-function createQuoteTokens(known: readonly QuotedFrom[]) {
+function createQuoteTokens(quotedFrom: readonly QuotedFrom[]) {
   const byStable = new Map<string, QuotedFrom[]>()
   // The blocks of all changes after creation, ascending.
   const changes: number[] = []
   const set = (quoted: QuotedFrom): void => {
-    const own = byStable.get(quoted.stable)
-    if (!own) byStable.set(quoted.stable, [quoted])
+    const changesOfStable = byStable.get(quoted.stable)
+    if (!changesOfStable) byStable.set(quoted.stable, [quoted])
     else {
-      own.push(quoted)
+      changesOfStable.push(quoted)
       changes.push(quoted.block_number)
     }
   }
-  known.forEach(set)
+  quotedFrom.forEach(set)
   changes.sort((a, b) => a - b)
   const at = (stable: string, block: number): string | undefined =>
     byStable.get(stable)?.findLast(({ block_number }) => block_number <= block)?.quote_token

@@ -35,10 +35,10 @@ type Options = {
   log: Logger
 }
 
-const isSame = (known: TokenListRow | undefined, track: string, stables: readonly string[]): boolean =>
-  known?.track === track &&
-  known.stables.length === stables.length &&
-  known.stables.every((one, i) => one === stables[i])
+const isSame = (list: TokenListRow | undefined, track: string, stables: readonly string[]): boolean =>
+  list?.track === track &&
+  list.stables.length === stables.length &&
+  list.stables.every((stable, i) => stable === stables[i])
 
 /**
  * The stretches of history with one list each. If what ingest was started with differs from what was recorded last, it is
@@ -51,9 +51,9 @@ export async function recordTokenList(options: Options): Promise<ListPeriod[]> {
   const stables = [...addresses].sort()
   const read = () => retryDatabase('read the token lists', () => tokenLists(clickhouse))
 
-  const known = await read()
-  const newest = known.at(-1)
-  if (isSame(newest, track, stables)) return listPeriods(known)
+  const lists = await read()
+  const newest = lists.at(-1)
+  if (isSame(newest, track, stables)) return listPeriods(lists)
   const sequence_number = (newest?.sequence_number ?? 0) + 1
   const [from_block, holds_from] = newest ? [nextBlock, await timeAfter(rpc, nextBlock - 1)] : [0, 0]
   const list = { sequence_number, from_block, holds_from, track, stables, source }

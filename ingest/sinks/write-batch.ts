@@ -39,8 +39,8 @@ export function monthlyParts(facts: Facts): Map<string, MonthlyPart> {
 
 /** A month of a table holds only part of a batch, which no single insert can leave behind. */
 class HalfWrittenError extends PlumblineError {
-  constructor(part: string, found: number, expected: number, { from, to }: Batch) {
-    super(`${part} has ${found} of the ${expected} facts of blocks ${from} to ${to}`, { retryable: false })
+  constructor(part: string, stored: number, expected: number, { from, to }: Batch) {
+    super(`${part} has ${stored} of the ${expected} facts of blocks ${from} to ${to}`, { retryable: false })
   }
 }
 
@@ -63,8 +63,8 @@ export async function writeBatch(
   const batch = { ...read, facts: withoutLetGo(read.facts, letGoUntil), letGoUntil }
   const token = `${batch.from}-${batch.to}:${batch.firstHash}:${batch.lastHash}${round}`
   if (!mayBeThere) return insertAll(clickhouse, batch.facts, token)
-  const there = await partsThere(clickhouse, batch, rollback)
-  const missing = [...monthlyParts(batch.facts)].filter(([name]) => !there.has(name))
+  const storedRows = await storedRowsOf(clickhouse, batch, rollback)
+  const missing = [...monthlyParts(batch.facts)].filter(([name]) => !storedRows.has(name))
   await insertAll(clickhouse, mergeFacts(missing.map(([, { table, rows }]) => ({ [table]: rows }))), token)
   await completeWrite(clickhouse, batch, rollback)
 }
@@ -91,7 +91,7 @@ const rangeOf = (batch: KeptBatch) => ({
 })
 
 /** How many facts of a batch are stored, by the name of their part. */
-async function partsThere(
+async function storedRowsOf(
   clickhouse: ClickHouseClient,
   batch: KeptBatch,
   rollback: Rollback,
@@ -110,15 +110,15 @@ async function partsThere(
  * part of its rows of a month, or rows that do not belong there.
  */
 async function completeWrite(clickhouse: ClickHouseClient, batch: KeptBatch, rollback: Rollback): Promise<void> {
-  const there = await partsThere(clickhouse, batch, rollback)
+  const storedRows = await storedRowsOf(clickhouse, batch, rollback)
   for (const [name, { table, rows }] of monthlyParts(batch.facts)) {
-    const found = there.get(name) ?? 0
-    there.delete(name)
-    if (found === rows.length) continue
-    if (found > 0) throw new HalfWrittenError(name, found, rows.length, batch)
+    const stored = storedRows.get(name) ?? 0
+    storedRows.delete(name)
+    if (stored === rows.length) continue
+    if (stored > 0) throw new HalfWrittenError(name, stored, rows.length, batch)
     await insertFacts(clickhouse, table, rows, randomUUID())
   }
-  for (const [name, found] of there) throw new HalfWrittenError(name, found, 0, batch)
+  for (const [name, stored] of storedRows) throw new HalfWrittenError(name, stored, 0, batch)
   if (batch.families.includes('logs')) {
     const windows = { first: windowOf(batch.firstTime), last: windowOf(batch.lastTime) }
     if ((await staleBuckets(clickhouse, windows)) > 0) await rebuildFlowBuckets(clickhouse, windows)

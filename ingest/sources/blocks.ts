@@ -80,9 +80,9 @@ export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<Bl
   const [headers, logs] = await Promise.all([readHeaders(rpc, from - 1, to), readLogs(rpc, {}, from, to)])
   const logsByBlock = new Map<number, RawLog[]>(headers.map(({ number }) => [number, []]))
   for (const log of logs) {
-    const own = logsByBlock.get(log.blockNumber)
-    if (!own) throw new RpcAnswerError(`asked for logs of blocks ${from} to ${to}, got one of ${log.blockNumber}`)
-    own.push(log)
+    const blockLogs = logsByBlock.get(log.blockNumber)
+    if (!blockLogs) throw new RpcAnswerError(`asked for logs of blocks ${from} to ${to}, got one of ${log.blockNumber}`)
+    blockLogs.push(log)
   }
   await Promise.all(headers.slice(1).map((header) => checkLogs(rpc, header, logsByBlock.get(header.number) ?? [])))
   return headers.slice(1).map((header, i) => ({

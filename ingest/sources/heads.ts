@@ -85,10 +85,10 @@ export async function* followHead(
   { tag, checkChainId, wsUrl, onHead, pollMs, flushMs, hashOf, log, signal }: HeadOptions,
 ): AsyncGenerator<number> {
   const wake = wakeups(wsUrl, pollMs, log, signal)
-  const rest = () => sleep(flushMs, undefined, { signal }).catch(() => {})
+  const pause = () => sleep(flushMs, undefined, { signal }).catch(() => {})
   let knownHash = ''
   try {
-    for (let newest = -1; !signal.aborted; await Promise.all([rest(), wake.next()])) {
+    for (let newest = -1; !signal.aborted; await Promise.all([pause(), wake.next()])) {
       const [head, chainId] = await rpc.persist('read the head', () =>
         Promise.all([
           rpc.request('eth_getBlockByNumber', [tag, false], RawHeader),
@@ -102,9 +102,10 @@ export async function* followHead(
         newest = number
         yield number
       } else if (hash !== knownHash) {
-        const known = await hashOf(number)
-        if (known !== null && known !== hash) throw new ChainChangedError(`block ${number} is no longer ${known}`)
-        if (known !== null) knownHash = hash
+        const storedHash = await hashOf(number)
+        if (storedHash !== null && storedHash !== hash)
+          throw new ChainChangedError(`block ${number} is no longer ${storedHash}`)
+        if (storedHash !== null) knownHash = hash
       }
     }
   } finally {

@@ -55,14 +55,14 @@ export async function* streamLogs(
     const blocks = new Map<number, LogBlock>()
     for (let next = range.from; next <= range.to; ) {
       const last = Math.min(range.to, next + size.blocks() - 1)
-      const part = { from: next, to: last }
-      const found = await rpc.persist(`read the logs of blocks ${next} to ${last}`, async () => {
-        const answer = await requestLogs(rpc, filter, part, size)
-        return answer && { answer, own: await logBlocks(answer, part) }
+      const bounds = { from: next, to: last }
+      const part = await rpc.persist(`read the logs of blocks ${next} to ${last}`, async () => {
+        const answer = await requestLogs(rpc, filter, bounds, size)
+        return answer && { logs: answer, blocks: await logBlocks(answer, bounds) }
       })
-      if (!found) continue
-      for (const log of found.answer) logs.push(log)
-      for (const block of found.own) blocks.set(block.number, block)
+      if (!part) continue
+      for (const log of part.logs) logs.push(log)
+      for (const block of part.blocks) blocks.set(block.number, block)
       next = last + 1
     }
     return { ...range, logs, blocks }

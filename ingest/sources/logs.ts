@@ -84,16 +84,16 @@ const UNLIMITED = {
  */
 export async function readLogs(rpc: Rpc, filter: LogFilter, from: number, to: number): Promise<RawLog[]> {
   const key = JSON.stringify(filter)
-  const own = sizes.get(rpc) ?? new Map<string, RangeSize>()
-  sizes.set(rpc, own)
-  const size = own.get(key) ?? createRangeSize(UNLIMITED)
-  own.set(key, size)
+  const sizesOfNode = sizes.get(rpc) ?? new Map<string, RangeSize>()
+  sizes.set(rpc, sizesOfNode)
+  const size = sizesOfNode.get(key) ?? createRangeSize(UNLIMITED)
+  sizesOfNode.set(key, size)
   const logs: RawLog[] = []
   for (let next = from; next <= to; ) {
     const last = Math.min(to, next + size.blocks() - 1)
-    const found = await requestLogs(rpc, filter, { from: next, to: last }, size)
-    if (!found) continue
-    for (const log of found) logs.push(log)
+    const answer = await requestLogs(rpc, filter, { from: next, to: last }, size)
+    if (!answer) continue
+    for (const log of answer) logs.push(log)
     next = last + 1
   }
   return logs

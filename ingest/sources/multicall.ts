@@ -100,10 +100,10 @@ export function multicallOf(calls: readonly Call[]): { to: string; data: Hex } {
 }
 
 /** Calls on the state at the end of a block. */
-type Asked = { calls: readonly Call[]; block: BlockId }
+type CallGroup = { calls: readonly Call[]; block: BlockId }
 
 /** Of each client, what gathers the calls that are made in the same turn of the event loop. */
-const gathering = new WeakMap<Rpc, DataLoader<Asked, CallResult[]>>()
+const gathering = new WeakMap<Rpc, DataLoader<CallGroup, CallResult[]>>()
 
 /**
  * Runs `calls`, each of which may fail by itself, on the state at the end of a block. Returns one result per call, in their
@@ -113,38 +113,38 @@ const gathering = new WeakMap<Rpc, DataLoader<Asked, CallResult[]>>()
 export async function runCalls(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<CallResult[]> {
   if (calls.length === 0) return []
   const gathered =
-    gathering.get(rpc) ?? new DataLoader((asked: readonly Asked[]) => runGathered(rpc, asked), { cache: false })
+    gathering.get(rpc) ?? new DataLoader((groups: readonly CallGroup[]) => runGathered(rpc, groups), { cache: false })
   gathering.set(rpc, gathered)
   return gathered.load({ calls, block })
 }
 
 /** The results of each of `asked`, or why they failed. */
-async function runGathered(rpc: Rpc, asked: readonly Asked[]): Promise<Array<CallResult[] | Error>> {
-  const byBlock = new Map<string, Asked[]>()
-  for (const one of asked) {
-    const same = byBlock.get(one.block.hash)
-    if (same) same.push(one)
-    else byBlock.set(one.block.hash, [one])
+async function runGathered(rpc: Rpc, groups: readonly CallGroup[]): Promise<Array<CallResult[] | Error>> {
+  const byBlock = new Map<string, CallGroup[]>()
+  for (const group of groups) {
+    const groupsOfBlock = byBlock.get(group.block.hash)
+    if (groupsOfBlock) groupsOfBlock.push(group)
+    else byBlock.set(group.block.hash, [group])
   }
-  const callsOfABlock = asked.reduce((sum, { calls }) => sum + calls.length, 0) / byBlock.size
+  const callsOfABlock = groups.reduce((sum, { calls }) => sum + calls.length, 0) / byBlock.size
   const inTurn = pLimit(Math.max(1, Math.floor(MOST_ENCODED / callsOfABlock)))
-  const results = new Map<Asked, CallResult[] | Error>()
-  const runAt = async (own: readonly Asked[]): Promise<void> => {
-    const { block } = own[0] as Asked
-    const calls = own.flatMap((one) => one.calls)
+  const resultsOf = new Map<CallGroup, CallResult[] | Error>()
+  const runAt = async (blockGroups: readonly CallGroup[]): Promise<void> => {
+    const { block } = blockGroups[0] as CallGroup
+    const calls = blockGroups.flatMap((group) => group.calls)
     const read = () => settleParts(rpc, calls, block)
-    const all = await (rpc.followsNewest ? unlessMined(rpc, block, read) : read()).catch((error: Error) =>
+    const results = await (rpc.followsNewest ? unlessMined(rpc, block, read) : read()).catch((error: Error) =>
       calls.map(() => error),
     )
     let at = 0
-    for (const one of own) {
-      const ended = all.slice(at, at + one.calls.length)
-      at += one.calls.length
-      results.set(one, ended.find((end) => end instanceof Error) ?? (ended as CallResult[]))
+    for (const group of blockGroups) {
+      const ended = results.slice(at, at + group.calls.length)
+      at += group.calls.length
+      resultsOf.set(group, ended.find((end) => end instanceof Error) ?? (ended as CallResult[]))
     }
   }
-  await Promise.all([...byBlock.values()].map((own) => inTurn(() => runAt(own))))
-  return asked.map((one) => results.get(one) as CallResult[] | Error)
+  await Promise.all([...byBlock.values()].map((blockGroups) => inTurn(() => runAt(blockGroups))))
+  return groups.map((group) => resultsOf.get(group) as CallResult[] | Error)
 }
 
 /** The calls in parts of `size`. */
@@ -154,8 +154,8 @@ export const partsOf = (calls: readonly Call[], size: number): Call[][] =>
 /** The result of each call, or why the part with it failed: of a thousand stables' depths, a few parts may. */
 async function settleParts(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Array<CallResult | Error>> {
   const parts = partsOf(calls, MOST_CALLS)
-  const ends = await Promise.allSettled(parts.map((part) => run(rpc, part, block)))
-  return ends.flatMap(
+  const outcomes = await Promise.allSettled(parts.map((part) => run(rpc, part, block)))
+  return outcomes.flatMap(
     (end, i): Array<CallResult | Error> =>
       end.status === 'fulfilled' ? end.value : (parts[i] ?? []).map(() => end.reason as Error),
   )

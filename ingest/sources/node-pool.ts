@@ -14,8 +14,8 @@ export type Node = { name: string; send: Send }
 /** Two nodes have different histories, and only a person can decide which is right. */
 class NodesDisagreeError extends PlumblineError {
   constructor(what: string, answers: ReadonlyArray<{ name: string; answer: string }>) {
-    const said = answers.map(({ name, answer }) => `${answer} at ${name}`).join(', ')
-    super(`the nodes of RPC_URL disagree about ${what}: ${said}`, { retryable: false })
+    const listed = answers.map(({ name, answer }) => `${answer} at ${name}`).join(', ')
+    super(`the nodes of RPC_URL disagree about ${what}: ${listed}`, { retryable: false })
   }
 }
 

@@ -55,14 +55,14 @@ function amountOf({ success, returnData }: CallResult): bigint | null {
 export type Quote = { status: QuoteStatus; sellMicros: number | null; buyMicros: number | null }
 
 /** A thousand stables in each of the sizes that are asked for. */
-const MOST_KNOWN = 5000
-const known = new LRUCache<string, ReturnType<typeof quoteCalls>>({ max: MOST_KNOWN })
+const MOST_SHARED_CALLS = 5000
+const sharedCalls = new LRUCache<string, ReturnType<typeof quoteCalls>>({ max: MOST_SHARED_CALLS })
 
-/** The same of sizes that are asked for in every block: blocks that are read together share them. */
+/** The two calls of `quoteCalls`, encoded once for a size that is quoted in every block. */
 function sharedQuoteCalls(stable: string, size: bigint): ReturnType<typeof quoteCalls> {
   const key = `${stable} ${size}`
-  const calls = known.get(key) ?? quoteCalls(stable, size)
-  known.set(key, calls)
+  const calls = sharedCalls.get(key) ?? quoteCalls(stable, size)
+  sharedCalls.set(key, calls)
   return calls
 }
 
@@ -94,10 +94,10 @@ export async function readDepths(
   stables: readonly string[],
   block: BlockId & { time: number },
 ): Promise<DepthSample[]> {
-  const asked = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
-  const calls = asked.flatMap(({ stable, size_tokens }) => sharedQuoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
+  const sizes = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
+  const calls = sizes.flatMap(({ stable, size_tokens }) => sharedQuoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
   const results = await runCalls(rpc, calls, block)
-  return asked.map(({ stable, size_tokens }, i) => {
+  return sizes.map(({ stable, size_tokens }, i) => {
     const size = BigInt(size_tokens) * ONE_TOKEN
     const sell = quoteOf(size, results[2 * i] as CallResult)
     const buy = quoteOf(size, results[2 * i + 1] as CallResult)
@@ -125,9 +125,9 @@ const MOST_BOOK_VALUES = 250
  */
 export async function readBookValues(
   rpc: Rpc,
-  asked: readonly { token: string; amount: bigint }[],
+  amounts: readonly { token: string; amount: bigint }[],
   block: BlockId,
 ): Promise<Array<bigint | null>> {
-  const calls = asked.slice(0, MOST_BOOK_VALUES).map(({ token, amount }) => quoteCalls(token, amount)[0])
+  const calls = amounts.slice(0, MOST_BOOK_VALUES).map(({ token, amount }) => quoteCalls(token, amount)[0])
   return (await runCalls(rpc, calls, block)).map(amountOf)
 }

@@ -97,6 +97,6 @@ const UNITS = { ms: 1, s: 1000, m: 60_000 } as const
 function saidMs(error: unknown): number {
   const causes = causesOf(error)
   if (!causes.some(limitsRate)) return 0
-  const said = /(?:retry|again) (?:in|after) (\d+)(ms|s|m)/i.exec(causes.map(textOf).join(' '))
-  return said ? Number(said[1]) * UNITS[said[2]?.toLowerCase() as keyof typeof UNITS] : 0
+  const match = /(?:retry|again) (?:in|after) (\d+)(ms|s|m)/i.exec(causes.map(textOf).join(' '))
+  return match ? Number(match[1]) * UNITS[match[2]?.toLowerCase() as keyof typeof UNITS] : 0
 }

@@ -16,10 +16,10 @@ export async function readRoles(
   accounts: readonly string[],
   block: BlockId & { time: number },
 ): Promise<RoleProbe[]> {
-  const asked = stables.flatMap((stable) =>
+  const candidates = stables.flatMap((stable) =>
     accounts.flatMap((account) => [...ROLE_NAMES].map(([role, role_name]) => ({ stable, account, role, role_name }))),
   )
-  const calls = asked.map(({ stable, account, role }) => ({
+  const calls = candidates.map(({ stable, account, role }) => ({
     target: stable,
     callData: encodeFunctionData({
       abi: TIP20,
@@ -29,7 +29,7 @@ export async function readRoles(
     }),
   }))
   const results = await runCalls(rpc, calls, block)
-  return asked.map((probe, i) => ({
+  return candidates.map((probe, i) => ({
     ...probe,
     has_role: hasRole(results[i]),
     block_number: block.number,

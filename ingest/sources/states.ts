@@ -56,7 +56,9 @@ export async function readStates(rpc: Rpc, stables: readonly string[], block: Bl
   const calls = stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData })))
   const results = await runCalls(rpc, calls, block)
   const resultsOf = stables.map((_, i) => results.slice(i * READ_CALLS.length, (i + 1) * READ_CALLS.length))
-  const states = resultsOf.map((own) => State.parse(READS.map((read, j) => answer(TIP20, read, own[j]))))
+  const states = resultsOf.map((stableResults) =>
+    State.parse(READS.map((read, j) => answer(TIP20, read, stableResults[j]))),
+  )
   const policyIds = [...new Set(states.map(([, , , id]) => id))].filter((id) => !BUILT_IN.has(id))
   const policyCalls = policyIds.map((id) => ({
     target: TIP403_REGISTRY,

@@ -20,11 +20,11 @@ export async function describeTokens(
   )
   const results = await runCalls(rpc, calls, block)
   return candidates.flatMap((stable, i) => {
-    const own = results.slice(i * READS.length, (i + 1) * READS.length)
+    const tokenResults = results.slice(i * READS.length, (i + 1) * READS.length)
     // A call to an address without a token succeeds and returns nothing.
-    if (!own.every(({ success, returnData }) => success && returnData !== '0x')) return []
+    if (!tokenResults.every(({ success, returnData }) => success && returnData !== '0x')) return []
     const answers = READS.map((functionName, j) =>
-      decodeFunctionResult({ abi: TIP20, functionName, data: own[j]?.returnData ?? '0x' }),
+      decodeFunctionResult({ abi: TIP20, functionName, data: tokenResults[j]?.returnData ?? '0x' }),
     )
     const [symbol, name, currency, quoteToken] = Description.parse(answers)
     return [{ stable, symbol, name, currency, quoteToken: quoteToken.toLowerCase() }]

@@ -103,20 +103,20 @@ function payerOf(last: RawLog | undefined): string | null {
  * are skipped without decoding.
  */
 export function dealingsOf(logs: readonly RawLog[], swaps: readonly Swap[]): Dealings[] {
-  const all: Dealings[] = []
+  const dealings: Dealings[] = []
   const swapsOf = new Map<string, Swap[]>()
   for (const swap of swaps) swapsOf.set(swap.txHash, [...(swapsOf.get(swap.txHash) ?? []), swap])
   for (let start = 0, end = 0; start < logs.length; start = end) {
     const { transactionHash: txHash } = logs[start] as RawLog
     while (end < logs.length && logs[end]?.transactionHash === txHash) end++
-    const own = swapsOf.get(txHash) ?? []
-    if (own.length === 0 && end - start < 3) continue
+    const txSwaps = swapsOf.get(txHash) ?? []
+    if (txSwaps.length === 0 && end - start < 3) continue
     const transfers = transfersOf(logs.slice(start, end))
-    if (own.length === 0 && new Set(transfers.map(({ token }) => token)).size < 2) continue
-    const deals = [...transfers.map(ofTransfer), ...own.map(ofSwap)].sort((a, b) => a.logIndex - b.logIndex)
-    all.push({ txHash, deals, payer: payerOf(logs[end - 1]) })
+    if (txSwaps.length === 0 && new Set(transfers.map(({ token }) => token)).size < 2) continue
+    const deals = [...transfers.map(ofTransfer), ...txSwaps.map(ofSwap)].sort((a, b) => a.logIndex - b.logIndex)
+    dealings.push({ txHash, deals, payer: payerOf(logs[end - 1]) })
   }
-  return all
+  return dealings
 }
 
 /** What each account gave and got over all of these deals, in the order in which they first appear in them. */
@@ -168,10 +168,10 @@ export function groupsOf<Item>(items: readonly Item[], keysOf: (item: Item) => r
   const holder = new Map<string, number>()
   items.forEach((item, i) => {
     for (const key of keysOf(item)) {
-      const other = holder.get(key)
-      if (other === undefined) holder.set(key, i)
+      const linkedTo = holder.get(key)
+      if (linkedTo === undefined) holder.set(key, i)
       else {
-        const [a, b] = [root(i), root(other)]
+        const [a, b] = [root(i), root(linkedTo)]
         parent[Math.max(a, b)] = Math.min(a, b)
       }
     }

@@ -35,11 +35,8 @@ export function quoteRuns(blocks: readonly QuotedBlock[]): QuoteRun[] {
 }
 
 /** Whether a quote that was read at both ends of a run is that of every block between. */
-const isSame = (one: Quote, other: Quote): boolean =>
-  one.status !== 'failed' &&
-  one.status === other.status &&
-  one.sellMicros === other.sellMicros &&
-  one.buyMicros === other.buyMicros
+const isSame = (a: Quote, b: Quote): boolean =>
+  a.status !== 'failed' && a.status === b.status && a.sellMicros === b.sellMicros && a.buyMicros === b.buyMicros
 
 /**
  * The quotes of the stables of each block of a batch, by stable. Only the ends of each run are read. If they agree, the
@@ -49,19 +46,19 @@ const isSame = (one: Quote, other: Quote): boolean =>
 export async function readRuns(
   blocks: readonly Pick<QuotedBlock, 'stables'>[],
   runs: readonly QuoteRun[],
-  read: (wanted: ReadonlyArray<readonly string[]>) => Promise<Quote[][]>,
+  read: (stablesToRead: ReadonlyArray<readonly string[]>) => Promise<Quote[][]>,
 ): Promise<Map<string, Quote>[]> {
   const quotes = blocks.map(() => new Map<string, Quote>())
   const readAt = async (placesOf: (run: QuoteRun) => Iterable<number>): Promise<void> => {
     const chosen = blocks.map(() => new Set<string>())
     for (const run of runs) for (const i of placesOf(run)) chosen[i]?.add(run.stable)
-    const wanted = blocks.map(({ stables }, i) => {
-      const own = chosen[i] as Set<string>
-      return stables.filter((stable) => own.has(stable))
+    const stablesToRead = blocks.map(({ stables }, i) => {
+      const chosenInBlock = chosen[i] as Set<string>
+      return stables.filter((stable) => chosenInBlock.has(stable))
     })
-    const found = await read(wanted)
-    for (const [i, stables] of wanted.entries())
-      for (const [j, stable] of stables.entries()) quotes[i]?.set(stable, found[i]?.[j] as Quote)
+    const answers = await read(stablesToRead)
+    for (const [i, stables] of stablesToRead.entries())
+      for (const [j, stable] of stables.entries()) quotes[i]?.set(stable, answers[i]?.[j] as Quote)
   }
   await readAt(({ first, last }) => [first, last])
 

@@ -8,10 +8,10 @@ export async function* readAhead<In, Out>(
   map: (item: In) => Promise<Out>,
 ): AsyncGenerator<Out> {
   const step = (): Promise<{ item: Out } | null> => {
-    const taken = source.next().then(async (next) => (next.done ? null : { item: await map(next.value) }))
+    const mapped = source.next().then(async (next) => (next.done ? null : { item: await map(next.value) }))
     // Without its own handler, a failure would end the process before its turn.
-    taken.catch(() => {})
-    return taken
+    mapped.catch(() => {})
+    return mapped
   }
   const queue = Array.from({ length: depth }, step)
   try {

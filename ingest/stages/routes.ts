@@ -12,14 +12,14 @@ const MOST_TOKENS = 20
 function leadsOf(deals: readonly Deal[], trader: string): Leads {
   const leads = new Map<string, Array<readonly string[]>>()
   const add = (from: string, next: readonly string[]): void => {
-    const known = leads.get(from)
-    if (known) known.push(next)
+    const nextTokens = leads.get(from)
+    if (nextTokens) nextTokens.push(next)
     else leads.set(from, [next])
   }
   const swapped = new Set([trader])
   for (const { swap } of deals) {
     if (!swap) continue
-    for (const one of [swap.account, ...swap.fills.map(({ maker }) => maker)]) swapped.add(one)
+    for (const swapper of [swap.account, ...swap.fills.map(({ maker }) => maker)]) swapped.add(swapper)
     swap.path.forEach((token, i) => {
       if (i > 0) add(swap.path[i - 1] as string, [token])
     })
@@ -29,7 +29,7 @@ function leadsOf(deals: readonly Deal[], trader: string): Leads {
   for (const [account, net] of netsOf(deals)) {
     if (swapped.has(account) || !isTwoSided(net)) continue
     const paid = tokensOf(net, false)
-    for (const taken of tokensOf(net, true)) add(taken, paid)
+    for (const gotToken of tokensOf(net, true)) add(gotToken, paid)
   }
   return leads
 }
@@ -43,16 +43,16 @@ export function routesOf(deals: readonly Deal[], trader: string): (from: string,
   const leads: Leads = tokens.size > MOST_TOKENS ? new Map() : leadsOf(deals, trader)
   return (from, to) => {
     const reached = new Map<string, string | null>([[from, null]])
-    for (let ends = [from]; ends.length > 0 && !reached.has(to); ) {
+    for (let frontier = [from]; frontier.length > 0 && !reached.has(to); ) {
       const next: string[] = []
-      for (const end of ends) {
+      for (const end of frontier) {
         for (const token of new Set((leads.get(end) ?? []).flat())) {
           if (reached.has(token)) continue
           reached.set(token, end)
           next.push(token)
         }
       }
-      ends = next.sort()
+      frontier = next.sort()
     }
     if (!reached.has(to)) return [from, to]
     const route: string[] = []

@@ -118,9 +118,9 @@ export function swapsOf(
   if (!hasSwaps(events)) return []
   const byTransaction = new Map<string, ChainEvent[]>()
   for (const event of events) {
-    const own = byTransaction.get(event.txHash)
-    if (own) own.push(event)
+    const txEvents = byTransaction.get(event.txHash)
+    if (txEvents) txEvents.push(event)
     else byTransaction.set(event.txHash, [event])
   }
-  return [...byTransaction.values()].flatMap((own) => decodeSwaps(own, orderOf))
+  return [...byTransaction.values()].flatMap((txEvents) => decodeSwaps(txEvents, orderOf))
 }

@@ -50,8 +50,8 @@ const UNSET = {
 const TYPES = ['whitelist', 'blacklist', 'compound'] as const
 
 function policyType(event: ChainEvent, type: number): (typeof TYPES)[number] {
-  const known = TYPES[type]
-  if (known === undefined) {
+  const name = TYPES[type]
+  if (name === undefined) {
     throw new PlumblineError(
       `log ${event.logIndex} of block ${event.blockNumber} creates a policy of unknown type ${type}`,
       {
@@ -59,7 +59,7 @@ function policyType(event: ChainEvent, type: number): (typeof TYPES)[number] {
       },
     )
   }
-  return known
+  return name
 }
 
 function change(event: ChainEvent): Change | null {

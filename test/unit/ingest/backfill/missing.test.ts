@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CoveredRange } from '../../../../clickhouse/chain/covered-ranges.js'
-import { missingRanges, segmentsOf, type Wanted } from '../../../../ingest/backfill/missing.js'
+import { type FactRequest, missingRanges, segmentsOf } from '../../../../ingest/backfill/missing.js'
 
 const FAMILIES = ['logs', 'pegs', 'state', 'transfers'] as const
 const isOfStables = (family: string): boolean => family === 'pegs' || family === 'state'
@@ -33,7 +33,7 @@ describe('what is missing', () => {
       const inside = new Set<Cell>()
       for (let run = 0; run < 4; run++) {
         const [from, families] = [1 + random(20), some(FAMILIES)]
-        const wanted: Wanted = { from, to: from + random(15), families, stables: some(STABLES) }
+        const wanted: FactRequest = { from, to: from + random(15), families, stables: some(STABLES) }
         const expected = new Set(
           families
             .flatMap((family) => cellsOf(from, wanted.to, family, wanted.stables.length > 0 ? wanted.stables : STABLES))
