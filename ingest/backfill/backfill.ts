@@ -19,7 +19,7 @@ import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
-import { retryDatabaseWith } from '../sinks/retry-database.js'
+import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 import { readFinalized } from '../sources/heads.js'
 import { type Rpc, type RpcObserver, rpcOf } from '../sources/rpc.js'
@@ -78,26 +78,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const covered = await retryDatabase('read the coverage', () => coveredRanges(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
-  const stored = { before_block: last + 1 }
-  const [stables, quotedFrom, issuers, lists] = await Promise.all([
-    retryDatabase('read the stables', () => allStablecoins(clickhouse, stored)),
-    retryDatabase('read the quote tokens', () => quoteTokenHistory(clickhouse, stored)),
-    retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, stored)),
-    retryDatabase('read the token lists', () => tokenLists(clickhouse)),
-  ])
-  const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
-  if (unknown.length > 0) throw new BackfillError(`no such stable before block ${last + 1}: ${unknown.join(', ')}`)
-  const periods = listPeriods(lists)
-  const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, last + 1))
-  const reader = {
-    clickhouse,
-    retryDatabase,
-    rpc,
-    registry: createRegistry(stables, periods, books, quotedFrom),
-    issuers: createIssuerRoles(issuers),
-    orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
-  }
-
+  const reader = await openReader({ clickhouse, retryDatabase, rpc }, request.stables, last)
   const repeated = ledger.unfinished ? [repeatOf(ledger.unfinished, covered)] : []
   const afterRepeat = [...covered, ...repeated.flatMap(coveredBy)]
   const { missing, gaps } = await missingAtNode(rpc, { ...request, to: Math.min(request.to, last) }, afterRepeat)
@@ -140,6 +121,31 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   }
 
   return { blocks: segments.reduce((sum, { from, to }) => sum + to - from + 1, 0), gaps, run }
+}
+
+type Clients = { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase; rpc: Rpc }
+
+/** What reading blocks up to `last` needs, from the stored catalogue. Throws BackfillError if it lacks one of `stables`. */
+async function openReader({ clickhouse, retryDatabase, rpc }: Clients, stables: readonly string[], last: number) {
+  const before = { before_block: last + 1 }
+  const [created, quotedFrom, issuers, lists] = await Promise.all([
+    retryDatabase('read the stables', () => allStablecoins(clickhouse, before)),
+    retryDatabase('read the quote tokens', () => quoteTokenHistory(clickhouse, before)),
+    retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, before)),
+    retryDatabase('read the token lists', () => tokenLists(clickhouse)),
+  ])
+  const unknown = stables.filter((address) => !created.some(({ stable }) => stable === address))
+  if (unknown.length > 0) throw new BackfillError(`no such stable before block ${last + 1}: ${unknown.join(', ')}`)
+  const periods = listPeriods(lists)
+  const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, last + 1))
+  return {
+    clickhouse,
+    retryDatabase,
+    rpc,
+    registry: createRegistry(created, periods, books, quotedFrom),
+    issuers: createIssuerRoles(issuers),
+    orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
+  }
 }
 
 async function* each<Item>(items: Iterable<Item>): AsyncGenerator<Item> {

@@ -42,13 +42,38 @@ export async function completeBatch(
   { genesis, decoded }: DecodedBatch,
   scope: Scope = EVERYTHING,
 ): Promise<Batch> {
-  const { rpc, orders, registry } = reader
   const first = (decoded[0] as DecodedBlock).block
   const last = (decoded.at(-1) as DecodedBlock).block
+  const reads = await readAtBlocks(reader, decoded, scope)
+  const facts = mergeFacts([
+    { stablecoins: genesis },
+    ...decoded.map((block, i) => factsOf(reader, block, i, reads, scope)),
+  ])
+  for (const table of factTables) if (!scope.families.includes(FACT_TABLES[table].family)) facts[table] = []
+  return {
+    ...scope,
+    from: first.number,
+    to: last.number,
+    firstHash: first.hash,
+    lastHash: last.hash,
+    parentHash: first.parentHash,
+    firstTime: first.time,
+    lastTime: last.time,
+    facts,
+    isUnpriced: reads.isUnpriced && facts.flows.length > 0,
+  }
+}
+
+/**
+ * What the logs do not contain, read at each block: lists by the places of the blocks. `quotes` and `books` are null if
+ * the node no longer has them and only the values of flows depend on them.
+ */
+async function readAtBlocks(reader: BatchReader, decoded: readonly DecodedBlock[], scope: Scope) {
+  const { rpc, orders } = reader
+  const { block: last } = decoded.at(-1) as DecodedBlock
   const [hasLogs, hasPegs, hasState] = (['logs', 'pegs', 'state'] as const).map((name) => scope.families.includes(name))
   const ofEach = <Result>(what: string, read: (block: DecodedBlock, i: number) => Promise<Result>): Promise<Result[]> =>
     persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
-  const hasTransfers = scope.families.includes('transfers')
   const none = async (): Promise<never[]> => []
   if (carriesQuotes(reader, decoded)) await orders.load(decoded.flatMap(({ events }) => namedOrders(events)))
   const movements = hasLogs ? await readMovements(reader, decoded) : decoded.map(() => [])
@@ -86,38 +111,30 @@ export async function completeBatch(
         : none(),
     ),
   ])
-  const samples = decoded.map(({ block, tooDeep }, i) => {
-    const stables = quotes ? (priced[i] ?? []) : []
-    return samplePeg(block, stables, quotes?.[i] ?? new Map(), tooDeep, FIRST_BLOCK)
-  })
-  const facts = mergeFacts([
-    { stablecoins: genesis },
-    ...decoded.map(({ block, events, facts, sampled }, i) => ({
-      ...facts,
-      state_reads: states[i] ?? [],
-      peg_samples: (samples[i] ?? []).filter(({ stable }) => hasStable(scope, stable)),
-      depth_samples: depths[i] ?? [],
-      role_probes: roles[i] ?? [],
-      transfers: hasTransfers ? transfersOf(block, facts, registry.has) : [],
-      dex_fills: hasLogs ? dexFills(block, events, orders.termsOf) : [],
-      flows: flowsOf(block, movements[i] ?? [], {
-        listed: quotes ? listedPrices(samples[i] ?? [], listedAmong(sampled)) : new Map(),
-        books: books?.[i] ?? new Map(),
-      }),
-    })),
-  ])
-  for (const table of factTables) if (!scope.families.includes(FACT_TABLES[table].family)) facts[table] = []
+  return { movements, priced, quotes, books, depths, states, roles, isUnpriced }
+}
+
+/** The facts of a batch's block at place `i`; those of other families than the scope's may be among them. */
+function factsOf(
+  { orders, registry }: BatchReader,
+  { block, events, facts, sampled, tooDeep }: DecodedBlock,
+  i: number,
+  { movements, priced, quotes, books, depths, states, roles }: Awaited<ReturnType<typeof readAtBlocks>>,
+  scope: Scope,
+): Partial<Facts> {
+  const samples = samplePeg(block, quotes ? (priced[i] ?? []) : [], quotes?.[i] ?? new Map(), tooDeep, FIRST_BLOCK)
   return {
-    ...scope,
-    from: first.number,
-    to: last.number,
-    firstHash: first.hash,
-    lastHash: last.hash,
-    parentHash: first.parentHash,
-    firstTime: first.time,
-    lastTime: last.time,
-    facts,
-    isUnpriced: isUnpriced && facts.flows.length > 0,
+    ...facts,
+    state_reads: states[i] ?? [],
+    peg_samples: samples.filter(({ stable }) => hasStable(scope, stable)),
+    depth_samples: depths[i] ?? [],
+    role_probes: roles[i] ?? [],
+    transfers: scope.families.includes('transfers') ? transfersOf(block, facts, registry.has) : [],
+    dex_fills: scope.families.includes('logs') ? dexFills(block, events, orders.termsOf) : [],
+    flows: flowsOf(block, movements[i] ?? [], {
+      listed: quotes ? listedPrices(samples, listedAmong(sampled)) : new Map(),
+      books: books?.[i] ?? new Map(),
+    }),
   }
 }
 

@@ -3,12 +3,13 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { TIP } from '../../clickhouse/chain/batches.js'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
-import { insertIngestGaps } from '../../clickhouse/chain/gaps.js'
+import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import type { ChainIdentity } from '../../clickhouse/chain/identity.js'
 import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
+import type { Batch } from '../batch/complete-batch.js'
 import { completeWithGaps } from '../batch/complete-with-gaps.js'
 import { type DecodedBatch, decodeBatch, type OrderedReader } from '../batch/decode.js'
 import { EVERYTHING, familiesRead, type Scope } from '../batch/scope.js'
@@ -131,26 +132,8 @@ async function* followChain({
     retryDatabase,
     log,
   })
-  const stables = await retryDatabase('read the stables', () =>
-    allStablecoins(clickhouse, { before_block: ledger.next }),
-  )
-  const issuers = await retryDatabase('read the issuers', () =>
-    issuerRoleChanges(clickhouse, { before_block: ledger.next }),
-  )
-  log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starting')
-
   const families = familiesRead(config)
-  const { chain_id: chainId } = chain
-  const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
-  const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log })
-  const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, ledger.next))
-  const reader: OrderedReader = {
-    rpc,
-    registry: createRegistry(stables, periods, books),
-    issuers: createIssuerRoles(issuers),
-    policies: createPolicyUses(),
-    orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
-  }
+  const reader = await openReader({ clickhouse, config, log, chain, rpc, retryDatabase }, ledger)
   const hashOf = async (number: number): Promise<string | null> => {
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))
     return block?.block_hash ?? null
@@ -183,15 +166,46 @@ async function* followChain({
     if (batch.from === unfinished?.from && batch.families.length < unfinished.families.length)
       throw new ChainChangedError(`the node has dropped the state of blocks that were planned: ${gaps[0]?.reason}`)
     if (gaps.length > 0) log.warn({ gaps }, `the node does not have all of blocks ${batch.from} to ${batch.to}`)
-    await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, async () => {
-      // Before the plan, which is repeated without what is a gap, and does not find it again. Writing one twice changes nothing.
-      if (gaps.length > 0) await insertIngestGaps(clickhouse, gaps)
-      const mayBeThere = await ledger.plan(batch)
-      // A block that a rollback removed may come back; writing it then is not a repeat.
-      const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
-      await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)
-      await ledger.commit()
-    })
+    await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, () => writeToTip(clickhouse, ledger, batch, gaps))
     yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }
   }
+}
+
+/** What decoding the tip's blocks needs, as it was at the end of the ledger's last block. Records the token list. */
+async function openReader(
+  { clickhouse, config, log, chain, rpc, retryDatabase }: Omit<Round, 'signal' | 'start'>,
+  ledger: BatchLedger,
+): Promise<OrderedReader> {
+  const before = { before_block: ledger.next }
+  const stables = await retryDatabase('read the stables', () => allStablecoins(clickhouse, before))
+  const issuers = await retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, before))
+  log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starting')
+
+  const { chain_id: chainId } = chain
+  const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
+  const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log })
+  const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, ledger.next))
+  return {
+    rpc,
+    registry: createRegistry(stables, periods, books),
+    issuers: createIssuerRoles(issuers),
+    policies: createPolicyUses(),
+    orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
+  }
+}
+
+/** Plans, writes and commits a batch of the tip. May be repeated. */
+async function writeToTip(
+  clickhouse: ClickHouseClient,
+  ledger: BatchLedger,
+  batch: Batch,
+  gaps: readonly IngestGap[],
+): Promise<void> {
+  // Before the plan, which is repeated without what is a gap, and does not find it again. Writing one twice changes nothing.
+  if (gaps.length > 0) await insertIngestGaps(clickhouse, gaps)
+  const mayBeThere = await ledger.plan(batch)
+  // A block that a rollback removed may come back; writing it then is not a repeat.
+  const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
+  await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)
+  await ledger.commit()
 }

@@ -55,21 +55,10 @@ export async function openLedger(
     // A rollback removes only what the tip has written.
     track === TIP ? newestRollback(clickhouse) : null,
   ])
-  // Batches from before a rollback count only up to the block that it kept.
   const after = rollback?.after_sequence ?? 0
-  const kept = rollback && rollback.kept_block > 0 ? { block: rollback.kept_block, hash: rollback.kept_hash } : null
-  const last =
-    committed && committed.sequence_number > after ? { block: committed.to_block, hash: committed.last_hash } : kept
-  const half = newest && !newest.committed && newest.sequence_number > after ? newest : null
-
+  const last = lastOf(committed, rollback)
   let sequence = Math.max(newest?.sequence_number ?? 0, after)
-  let unfinished = half && {
-    from: half.from_block,
-    to: half.to_block,
-    lastHash: half.last_hash,
-    families: half.families,
-    stables: half.stables,
-  }
+  let unfinished = newest && newest.sequence_number > after ? unfinishedOf(newest) : null
   let open: Planned | null = null
 
   const row = ({ from, to, lastHash, families = FAMILIES, stables = [] }: Planned) => ({
@@ -117,3 +106,25 @@ export async function openLedger(
     },
   }
 }
+
+type CommittedBatch = Awaited<ReturnType<typeof newestCommittedBatch>>
+type NewestBatch = NonNullable<Awaited<ReturnType<typeof newestBatch>>>
+
+/** The newest committed block. Batches from before a rollback count only up to the block that it kept. */
+function lastOf(committed: CommittedBatch, rollback: IngestRollback | null): BatchLedger['last'] {
+  if (committed && committed.sequence_number > (rollback?.after_sequence ?? 0))
+    return { block: committed.to_block, hash: committed.last_hash }
+  return rollback && rollback.kept_block > 0 ? { block: rollback.kept_block, hash: rollback.kept_hash } : null
+}
+
+/** The range of the newest batch, if it was planned and not committed. */
+const unfinishedOf = (newest: NewestBatch): BatchLedger['unfinished'] =>
+  newest.committed
+    ? null
+    : {
+        from: newest.from_block,
+        to: newest.to_block,
+        lastHash: newest.last_hash,
+        families: newest.families,
+        stables: newest.stables,
+      }

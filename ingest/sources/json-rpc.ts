@@ -53,12 +53,27 @@ function targetOf(text: string): { url: string; headers: Record<string, string> 
 const isFailure = (error: unknown): error is RpcFailure =>
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
-/**
- * A JSON-RPC node over HTTP. Tries each request once, and rejects with the errors of viem's transport: HttpRequestError,
- * TimeoutError, ResponseBodyTooLargeError and RpcRequestError. It takes a third of that transport's CPU time, which builds
- * an error for every request, reads bodies through web streams and encodes them with a replacer.
- */
-export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, mostAnswerBytes }: Options): JsonRpc {
+type Response = { statusCode: number; headers: Record<string, string | string[] | undefined> }
+
+/** The JSON of a response; of one with another status than success, only if it is an error of JSON-RPC. */
+function parsed(text: string, { statusCode, headers }: Response, url: string): unknown {
+  const isOk = statusCode >= 200 && statusCode < 300
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    if (isOk) throw error
+  }
+  if (isOk || isFailure((json as Answer | undefined)?.error)) return json
+  const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
+  throw new HttpRequestError({
+    ...{ url, status: statusCode, headers: new Headers(fields) },
+    details: text.slice(0, 1000) || `status ${statusCode}`,
+  })
+}
+
+/** Posts a body to a node once, and returns the JSON of its answer. Rejects with the errors of viem's transport. */
+function postTo(nodeUrl: string, { timeoutMs, mostAnswerBytes }: Options): (body: string) => Promise<unknown> {
   const { url, headers } = targetOf(nodeUrl)
   const { origin, pathname, search } = new URL(url)
   const target = { origin, path: `${pathname}${search}`, method: 'POST', headers } as const
@@ -66,7 +81,7 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
     interceptors.redirect({ maxRedirections: MOST_REDIRECTS }),
   )
 
-  async function post(body: string): Promise<unknown> {
+  return async (body) => {
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMs)
     try {
@@ -75,7 +90,7 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
       const bytes = Buffer.from(await response.body.arrayBuffer())
       const isZipped = response.headers['content-encoding'] === 'gzip'
       const text = (isZipped ? await unzip(bytes, { maxOutputLength: mostAnswerBytes }) : bytes).toString()
-      return parsed(text, response)
+      return parsed(text, response, url)
     } catch (error) {
       if (error instanceof HttpRequestError) throw error
       if (late.signal.aborted || error instanceof errors.BodyTimeoutError) throw new TimeoutError({ body: {}, url })
@@ -86,34 +101,27 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
       clearTimeout(timer)
     }
   }
+}
 
-  type Response = { statusCode: number; headers: Record<string, string | string[] | undefined> }
+/** The result of a call; throws the error that the node answered. */
+const resultOf = (answer: Answer | undefined, call: Call, url: string): unknown => {
+  if (!answer) throw new RpcAnswerError(`${call.method}: the batch has no answer to it`)
+  if (answer.error) throw new RpcRequestError({ body: { method: call.method }, error: answer.error, url })
+  return answer.result
+}
 
-  /** The JSON of a response; of one with another status than success, only if it is an error of JSON-RPC. */
-  function parsed(text: string, { statusCode, headers }: Response): unknown {
-    const isOk = statusCode >= 200 && statusCode < 300
-    let json: unknown
-    try {
-      json = JSON.parse(text)
-    } catch (error) {
-      if (isOk) throw error
-    }
-    if (isOk || isFailure((json as Answer | undefined)?.error)) return json
-    const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
-    throw new HttpRequestError({
-      ...{ url, status: statusCode, headers: new Headers(fields) },
-      details: text.slice(0, 1000) || `status ${statusCode}`,
-    })
-  }
+const encode = ({ method, params }: Call, id: number): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
 
-  const resultOf = (answer: Answer | undefined, call: Call): unknown => {
-    if (!answer) throw new RpcAnswerError(`${call.method}: the batch has no answer to it`)
-    if (answer.error) throw new RpcRequestError({ body: { method: call.method }, error: answer.error, url })
-    return answer.result
-  }
-
-  const encode = ({ method, params }: Call, id: number): string =>
-    `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
+/**
+ * A JSON-RPC node over HTTP. Tries each request once, and rejects with the errors of viem's transport: HttpRequestError,
+ * TimeoutError, ResponseBodyTooLargeError and RpcRequestError. It takes a third of that transport's CPU time, which builds
+ * an error for every request, reads bodies through web streams and encodes them with a replacer.
+ */
+export function jsonRpcAt(nodeUrl: string, options: Options): JsonRpc {
+  const { batchSize, batchLength } = options
+  const { url } = targetOf(nodeUrl)
+  const post = postTo(nodeUrl, options)
 
   async function sendBatch(waiting: readonly Waiting[]): Promise<void> {
     let byId: Map<unknown, Answer>
@@ -129,7 +137,7 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
     }
     for (const { call, id, resolve, reject } of waiting) {
       try {
-        resolve(resultOf(byId.get(id) ?? toAll, call))
+        resolve(resultOf(byId.get(id) ?? toAll, call, url))
       } catch (error) {
         reject(error)
       }
@@ -140,13 +148,13 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
   let length = 0
   let nextId = 0
   const sendWaiting = (): void => {
-    const now = waiting
+    const batch = waiting
     waiting = []
     length = 0
-    if (now.length > 0) void sendBatch(now)
+    if (batch.length > 0) void sendBatch(batch)
   }
   return {
-    single: async (call) => resultOf((await post(encode(call, 0))) as Answer, call),
+    single: async (call) => resultOf((await post(encode(call, 0))) as Answer, call, url),
     batched: (call) =>
       new Promise((resolve, reject) => {
         const id = nextId++

@@ -58,7 +58,7 @@ export async function* streamLogs(
       const bounds = { from: next, to: last }
       const part = await rpc.persist(`read the logs of blocks ${next} to ${last}`, async () => {
         const answer = await requestLogs(rpc, filter, bounds, size)
-        return answer && { logs: answer, blocks: await logBlocks(answer, bounds) }
+        return answer && { logs: answer, blocks: await logBlocks(rpc, answer, bounds, doubtsTimes) }
       })
       if (!part) continue
       for (const log of part.logs) logs.push(log)
@@ -66,30 +66,6 @@ export async function* streamLogs(
       next = last + 1
     }
     return { ...range, logs, blocks }
-  }
-
-  /** The blocks of logs. Rejects with RpcAnswerError if the logs do not belong to the range or contradict a header. */
-  async function logBlocks(logs: readonly RawLog[], { from, to }: BlockRange): Promise<LogBlock[]> {
-    const hashes = new Map<number, string>()
-    const times = new Map<number, number>()
-    for (const { blockNumber, blockHash, blockTimestamp } of logs) {
-      const hash = hashes.get(blockNumber) ?? blockHash
-      if (blockNumber < from || blockNumber > to || blockHash !== hash) {
-        throw new RpcAnswerError(`a log of block ${blockNumber} does not belong to blocks ${from} to ${to}`)
-      }
-      hashes.set(blockNumber, hash)
-      if (typeof blockTimestamp === 'number' && !doubtsTimes) times.set(blockNumber, blockTimestamp)
-    }
-    const untimed = [...hashes.keys()].filter((number) => !times.has(number))
-    for (let i = 0; i < untimed.length; i += HEADERS) {
-      const part = untimed.slice(i, i + HEADERS)
-      for (const header of await Promise.all(part.map((number) => readHeader(rpc, number)))) {
-        if (header.hash !== hashes.get(header.number))
-          throw new RpcAnswerError(`a log of block ${header.number} names another block hash`)
-        times.set(header.number, header.timestamp)
-      }
-    }
-    return [...hashes].map(([number, hash]) => ({ number, hash, time: times.get(number) as number }))
   }
 
   const queue: Promise<LogRange>[] = []
@@ -114,6 +90,38 @@ export async function* streamLogs(
   } finally {
     isClosed = true
   }
+}
+
+/**
+ * The blocks of logs; with `doubtsTimes`, all their times are from headers. Rejects with RpcAnswerError if the logs do
+ * not belong to the range or contradict a header.
+ */
+async function logBlocks(
+  rpc: Rpc,
+  logs: readonly RawLog[],
+  { from, to }: BlockRange,
+  doubtsTimes: boolean,
+): Promise<LogBlock[]> {
+  const hashes = new Map<number, string>()
+  const times = new Map<number, number>()
+  for (const { blockNumber, blockHash, blockTimestamp } of logs) {
+    const hash = hashes.get(blockNumber) ?? blockHash
+    if (blockNumber < from || blockNumber > to || blockHash !== hash) {
+      throw new RpcAnswerError(`a log of block ${blockNumber} does not belong to blocks ${from} to ${to}`)
+    }
+    hashes.set(blockNumber, hash)
+    if (typeof blockTimestamp === 'number' && !doubtsTimes) times.set(blockNumber, blockTimestamp)
+  }
+  const untimed = [...hashes.keys()].filter((number) => !times.has(number))
+  for (let i = 0; i < untimed.length; i += HEADERS) {
+    const part = untimed.slice(i, i + HEADERS)
+    for (const header of await Promise.all(part.map((number) => readHeader(rpc, number)))) {
+      if (header.hash !== hashes.get(header.number))
+        throw new RpcAnswerError(`a log of block ${header.number} names another block hash`)
+      times.set(header.number, header.timestamp)
+    }
+  }
+  return [...hashes].map(([number, hash]) => ({ number, hash, time: times.get(number) as number }))
 }
 
 /** The header of a block that exists. Tries once. */

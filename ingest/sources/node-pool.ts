@@ -36,6 +36,8 @@ const FIRST_REST_MS = 1000
 const LONGEST_REST_MS = 30_000
 const Head = RawHeader.pick({ number: true, hash: true })
 const Genesis = RawHeader.pick({ hash: true })
+const HeadTag = z.enum(['latest', 'finalized'])
+type HeadTag = z.infer<typeof HeadTag>
 
 /** The newest block that a call needs; null if the call does not name one. */
 function neededBlock(method: string, params: readonly unknown[]): number | null {
@@ -52,12 +54,85 @@ function neededBlock(method: string, params: readonly unknown[]): number | null 
  * `finalityDepth` behind `latest`, or, if that is 0, the `finalized` one.
  */
 export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Logger): Send {
-  const pool: Health[] = nodes.map((node) => ({
-    ...{ node, latency: 0, failures: 0, consecutiveFailures: 0, restsUntil: 0, head: null, identity: null },
-  }))
-  let agreedBlock = -1
+  const pool = new NodePool(nodes, finalityDepth, log)
+  return (method, params) =>
+    method === 'eth_getBlockByNumber' && HeadTag.safeParse(params[0]).success
+      ? pool.newestHead(params[0] as HeadTag)
+      : pool.send(method, params)
+}
 
-  async function ask(health: Health, method: string, params: unknown[]): Promise<unknown> {
+class NodePool {
+  readonly #pool: readonly Health[]
+  readonly #finalityDepth: number
+  readonly #log: Logger
+  /** The newest block about which the nodes were found to agree. */
+  #agreedBlock = -1
+
+  constructor(nodes: readonly Node[], finalityDepth: number, log: Logger) {
+    this.#pool = nodes.map((node) => ({
+      ...{ node, latency: 0, failures: 0, consecutiveFailures: 0, restsUntil: 0, head: null, identity: null },
+    }))
+    this.#finalityDepth = finalityDepth
+    this.#log = log
+  }
+
+  /** The answer of the best node that gives one; null if those that answer have none. */
+  async send(method: string, params: unknown[]): Promise<unknown> {
+    // All nodes are checked at once, so that a wrong one is found before anything is written.
+    if (this.#pool.every(({ identity }) => identity === null))
+      await answersOf(this.#pool, (health) => this.#identify(health))
+    let failure: unknown
+    let hasNullAnswer = false
+    for (const health of this.#nodesFor(method, params)) {
+      try {
+        await this.#identify(health)
+        const answer = await this.#ask(health, method, params)
+        if (answer !== null) return answer
+        hasNullAnswer = true
+      } catch (error) {
+        if (error instanceof NodesDisagreeError) throw error
+        failure = error
+      }
+    }
+    if (hasNullAnswer) return null
+    throw failure
+  }
+
+  /** The newest of the nodes' heads. Rejects with NodesDisagreeError if they disagree about the final block. */
+  async newestHead(tag: HeadTag): Promise<unknown> {
+    const readHead = async (health: Health) => {
+      await this.#identify(health)
+      const head = await this.#header(health, tag)
+      health.head = Math.max(health.head ?? 0, head.number)
+      return head
+    }
+    // A node that failed is polled in the background, and waited for only once it answers again.
+    const healthy = this.#pool.filter(({ consecutiveFailures }) => consecutiveFailures === 0)
+    for (const health of this.#pool) {
+      if (healthy.length > 0 && health.consecutiveFailures > 0 && health.restsUntil <= Date.now())
+        readHead(health).catch(() => {})
+    }
+    const heads = await answersOf(healthy.length > 0 ? healthy : this.#pool, readHead)
+    const numbers = heads.map(({ answer }) => answer.number)
+    const isFinal = tag === 'finalized' || this.#finalityDepth > 0
+    const final = Math.min(...numbers) - (tag === 'finalized' ? 0 : this.#finalityDepth)
+    if (isFinal && final > this.#agreedBlock && heads.length > 1) {
+      await this.#checkAgreement(
+        heads.map(({ health }) => health),
+        final,
+      )
+    }
+    return heads.find(({ answer }) => answer.number === Math.max(...numbers))?.answer.raw
+  }
+
+  /** The nodes that may have the blocks of a call, the best first; all of them if none may. */
+  #nodesFor(method: string, params: readonly unknown[]): Health[] {
+    const needed = neededBlock(method, params)
+    const able = this.#pool.filter(({ head }) => needed === null || head === null || head >= needed)
+    return [...(able.length > 0 ? able : this.#pool)].sort((a, b) => cost(a) - cost(b))
+  }
+
+  async #ask(health: Health, method: string, params: unknown[]): Promise<unknown> {
     const began = Date.now()
     try {
       const answer = await health.node.send(method, params)
@@ -72,103 +147,61 @@ export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Log
       const isAnswer = isRefusal && !isRateLimited(error)
       if (!isAnswer && now >= health.restsUntil) {
         health.failures += WEIGHT * (1 - health.failures)
-        const rest = Math.min(FIRST_REST_MS * 2 ** health.consecutiveFailures++, LONGEST_REST_MS)
-        health.restsUntil = now + Math.max(rest, retryAfterMs(error, now))
-        log.warn({ node: health.node.name, reason: firstLine(error) }, 'a node failed: asking the others')
+        const restMs = Math.min(FIRST_REST_MS * 2 ** health.consecutiveFailures++, LONGEST_REST_MS)
+        health.restsUntil = now + Math.max(restMs, retryAfterMs(error, now))
+        this.#log.warn({ node: health.node.name, reason: firstLine(error) }, 'a node failed: asking the others')
       }
       throw error
     }
   }
 
+  async #header(health: Health, block: string) {
+    const raw = await this.#ask(health, 'eth_getBlockByNumber', [block, false])
+    return { raw, ...Head.parse(raw) }
+  }
+
   /** Checks that the node is on the same chain as the others. */
-  async function identify(health: Health): Promise<void> {
+  async #identify(health: Health): Promise<void> {
     if (health.identity !== null) return
     const [chain, genesis] = await Promise.all([
-      ask(health, 'eth_chainId', []).then((answer) => Quantity.parse(answer)),
-      ask(health, 'eth_getBlockByNumber', ['0x0', false]).then((answer) => Genesis.parse(answer).hash),
+      this.#ask(health, 'eth_chainId', []).then((answer) => Quantity.parse(answer)),
+      this.#ask(health, 'eth_getBlockByNumber', ['0x0', false]).then((answer) => Genesis.parse(answer).hash),
     ])
     health.identity = `chain ${chain} with genesis ${genesis}`
-    const other = pool.find(({ identity }) => identity !== null && identity !== health.identity)
-    if (!other) return
-    const answers = [other, health].map(nameIdentity)
+    const differing = this.#pool.find(({ identity }) => identity !== null && identity !== health.identity)
+    if (!differing) return
+    const answers = [differing, health].map(nameIdentity)
     health.identity = null
     throw new NodesDisagreeError('the chain', answers)
   }
 
-  /** The nodes that answer `read`, with their answers; rejects with the last failure if none does. */
-  async function all<Answer>(of: readonly Health[], read: (health: Health) => Promise<Answer>) {
-    const results = await Promise.allSettled(of.map(async (health) => ({ health, answer: await read(health) })))
-    const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-    const fatal = failed.find((reason) => reason instanceof NodesDisagreeError)
-    if (fatal) throw fatal
-    const answered = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-    if (answered.length === 0) throw failed.at(-1)
-    return answered
-  }
-
-  const header = (health: Health, block: string) =>
-    ask(health, 'eth_getBlockByNumber', [block, false]).then((raw) => ({ raw, ...Head.parse(raw) }))
-
-  async function newestHead(tag: string): Promise<unknown> {
-    const look = async (health: Health) => {
-      await identify(health)
-      const head = await header(health, tag)
-      health.head = Math.max(health.head ?? 0, head.number)
-      return head
+  /** Checks that the nodes have one hash for a block. */
+  async #checkAgreement(nodes: readonly Health[], number: number): Promise<void> {
+    const block = numberToHex(Math.max(number, 0))
+    const headers = await answersOf(nodes, (health) => this.#header(health, block))
+    const hashes = new Set(headers.map(({ answer }) => answer.hash))
+    if (hashes.size > 1) {
+      const answers = headers.map(({ health, answer }) => ({ name: health.node.name, answer: answer.hash }))
+      throw new NodesDisagreeError(`block ${number}`, answers)
     }
-    // A node that failed is polled in the background, and waited for only once it answers again.
-    const fit = pool.filter(({ consecutiveFailures }) => consecutiveFailures === 0)
-    for (const health of pool) {
-      if (fit.length > 0 && health.consecutiveFailures > 0 && health.restsUntil <= Date.now())
-        look(health).catch(() => {})
-    }
-    const heads = await all(fit.length > 0 ? fit : pool, look)
-    const numbers = heads.map(({ answer }) => answer.number)
-    const isFinal = tag === 'finalized' || finalityDepth > 0
-    const final = Math.min(...numbers) - (tag === 'finalized' ? 0 : finalityDepth)
-    if (isFinal && final > agreedBlock && heads.length > 1) {
-      const block = numberToHex(Math.max(final, 0))
-      const same = await all(
-        heads.map(({ health }) => health),
-        (health) => header(health, block),
-      )
-      const hashes = new Set(same.map(({ answer }) => answer.hash))
-      if (hashes.size > 1) {
-        const answers = same.map(({ health, answer }) => ({ name: health.node.name, answer: answer.hash }))
-        throw new NodesDisagreeError(`block ${final}`, answers)
-      }
-      agreedBlock = final
-    }
-    return heads.find(({ answer }) => answer.number === Math.max(...numbers))?.answer.raw
-  }
-
-  const cost = ({ latency, failures, restsUntil }: Health): number =>
-    (restsUntil > Date.now() ? 1e9 : 0) + (latency + 1) * (1 + 10 * failures)
-
-  return async (method, params) => {
-    const isHead = method === 'eth_getBlockByNumber' && z.enum(['latest', 'finalized']).safeParse(params[0]).success
-    if (isHead) return newestHead(params[0] as string)
-    // All nodes are checked at once, so that a wrong one is found before anything is written.
-    if (pool.every(({ identity }) => identity === null)) await all(pool, identify)
-    const needed = neededBlock(method, params)
-    const able = pool.filter(({ head }) => needed === null || head === null || head >= needed)
-    let failure: unknown
-    let isUnknown = false
-    for (const health of [...(able.length > 0 ? able : pool)].sort((a, b) => cost(a) - cost(b))) {
-      try {
-        await identify(health)
-        const answer = await ask(health, method, params)
-        if (answer !== null) return answer
-        isUnknown = true
-      } catch (error) {
-        if (error instanceof NodesDisagreeError) throw error
-        failure = error
-      }
-    }
-    if (isUnknown) return null
-    throw failure
+    this.#agreedBlock = number
   }
 }
+
+/** The nodes that answer `read`, with their answers; rejects with the last failure if none does. */
+async function answersOf<Answer>(nodes: readonly Health[], read: (health: Health) => Promise<Answer>) {
+  const results = await Promise.allSettled(nodes.map(async (health) => ({ health, answer: await read(health) })))
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  const disagreement = failures.find((reason) => reason instanceof NodesDisagreeError)
+  if (disagreement) throw disagreement
+  const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  if (answers.length === 0) throw failures.at(-1)
+  return answers
+}
+
+/** What it costs to ask a node: its latency, more if it often fails; a resting node is asked last. */
+const cost = ({ latency, failures, restsUntil }: Health): number =>
+  (restsUntil > Date.now() ? 1e9 : 0) + (latency + 1) * (1 + 10 * failures)
 
 const nameIdentity = ({ node: { name }, identity }: Health) => ({ name, answer: identity ?? '' })
 

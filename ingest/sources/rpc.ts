@@ -122,7 +122,7 @@ function nodeAt(url: string, { batchSize, timeoutMs, signal }: RpcOptions): Node
 
 /** A client for one JSON-RPC node, or for several as one. Sends nothing before the first request. */
 export function rpcAt(options: RpcOptions): Rpc {
-  const { urls, finalityDepth, attempts, log, signal, observer } = options
+  const { urls, finalityDepth, log, signal, observer } = options
   const nodes = urls.map((url) => nodeAt(url, options))
   const [only] = nodes
   // Every read that persists listens to it; Node warns of a leak above ten.
@@ -173,24 +173,31 @@ export function rpcAt(options: RpcOptions): Rpc {
       const issue = parsed.error.issues[0]
       throw new RpcAnswerError(`${method} returned an unexpected answer: ${issue?.path.join('.')} ${issue?.message}`)
     },
-    persist: async (what, read) => {
-      try {
-        return await pRetry(read, {
-          retries: attempts - 1,
-          minTimeout: 200,
-          maxTimeout: 10_000,
-          randomize: true,
-          signal,
-          shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
-          onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
-            if (retriesLeft > 0) observer?.retried()
-            log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
-          },
-        })
-      } catch (cause) {
-        if (signal.aborted || (cause instanceof PlumblineError && !cause.retryable)) throw cause
-        throw new RpcError(`${what} failed ${attempts} times`, cause)
-      }
-    },
+    persist: (what, read) => persist(what, read, options),
+  }
+}
+
+/** Runs `read` as `Rpc.persist` does. */
+async function persist<Result>(
+  what: string,
+  read: () => Promise<Result>,
+  { attempts, log, signal, observer }: RpcOptions,
+): Promise<Result> {
+  try {
+    return await pRetry(read, {
+      retries: attempts - 1,
+      minTimeout: 200,
+      maxTimeout: 10_000,
+      randomize: true,
+      signal,
+      shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
+      onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
+        if (retriesLeft > 0) observer?.retried()
+        log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
+      },
+    })
+  } catch (cause) {
+    if (signal.aborted || (cause instanceof PlumblineError && !cause.retryable)) throw cause
+    throw new RpcError(`${what} failed ${attempts} times`, cause)
   }
 }

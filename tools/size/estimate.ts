@@ -45,11 +45,10 @@ export function bytesPerRow({ largest, smallest }: Pick<MeasuredTable, 'largest'
   return Math.max(0, (largest.bytes - smallest.bytes) / (largest.rows - smallest.rows))
 }
 
-/**
- * What a database like the measured one needs later. The rows of each table are multiplied by what they grow with; bytes a
- * row are as measured.
- */
-export function estimate({ tables, stretch }: Measured, wanted: Wanted): Estimate {
+const ratio = (now: number, before: number): number => (before === 0 ? 1 : now / before)
+
+/** The chain that the wanted database follows, and how many times as much of each driver it has as the measured one. */
+function driversOf({ tables, stretch }: Measured, wanted: Wanted) {
   const rowsOf = (name: string): number => tables.find(({ table }) => table === name)?.grown?.rows ?? 0
   // The first block ends no interval.
   const blockSeconds = (stretch.to_time - stretch.from_time) / (stretch.blocks - 1)
@@ -61,56 +60,55 @@ export function estimate({ tables, stretch }: Measured, wanted: Wanted): Estimat
     stables: wanted.stables ?? stables,
     blocks_per_batch: stretch.blocks / Math.max(1, rowsOf('ingest_batches') / 2),
   }
-  const ratio = (now: number, before: number): number => (before === 0 ? 1 : now / before)
   const moreBlocks = ratio(blockSeconds, chain.block_seconds)
   const moreStables = ratio(chain.stables, stables)
-  const moreTransactions = ratio(chain.transactions_per_second, stretch.transactions / seconds)
   const times: Record<Driver, number> = {
     blocks: moreBlocks,
     samples: moreBlocks * moreStables,
-    transactions: moreTransactions,
+    transactions: ratio(chain.transactions_per_second, stretch.transactions / seconds),
     stables: moreStables,
     time: 1,
     nothing: 0,
   }
+  return { chain, seconds, times }
+}
 
-  const grown = tables.map((measured): TableEstimate => {
-    const { table, rows, largest, part_overhead, grown } = measured
-    const growth = GROWTH[table]
-    const grows_with = growth?.with ?? 'nothing'
-    const perSecond =
-      !growth || !grown || grown.rows === 0
-        ? 0
-        : growth.every
-          ? grown.rows / grown.instants / Math.max(growth.every, chain.block_seconds)
-          : grown.rows / seconds
-    const rows_per_day = perSecond * DAY_SECONDS * times[grows_with]
-    const bytes_per_row = bytesPerRow(measured)
-    const later = rows + rows_per_day * wanted.days
-    // What is too old goes by whole months.
-    const kept =
-      table === 'fees_paid' && wanted.retainFeesDays !== undefined
-        ? Math.min(later, rows_per_day * (wanted.retainFeesDays + MONTH_DAYS))
-        : later
-    const bytes = part_overhead + Math.max(0, largest.bytes + (kept - largest.rows) * bytes_per_row)
-    return { table, grows_with, rows_per_day, bytes_per_row, bytes_per_day: rows_per_day * bytes_per_row, bytes }
-  })
+type Drivers = ReturnType<typeof driversOf>
 
-  const sum = (of: (table: TableEstimate) => number): number => grown.reduce((total, table) => total + of(table), 0)
-  const one_replica = sum(({ bytes }) => bytes)
-  // A merge writes a whole part, a month of a table at most, before those that it replaces go.
-  const largestMonth = Math.max(...grown.map(({ bytes, bytes_per_day }) => Math.min(bytes, bytes_per_day * MONTH_DAYS)))
-  const for_merges = Math.min(largestMonth, LARGEST_MERGE_BYTES)
+/** What a table grows to. `seconds` is how long the measured stretch took. */
+function tableEstimate(measured: MeasuredTable, { chain, seconds, times }: Drivers, wanted: Wanted): TableEstimate {
+  const { table, rows, largest, part_overhead, grown } = measured
+  const growth = GROWTH[table]
+  const grows_with = growth?.with ?? 'nothing'
+  const perSecond =
+    !growth || !grown || grown.rows === 0
+      ? 0
+      : growth.every
+        ? grown.rows / grown.instants / Math.max(growth.every, chain.block_seconds)
+        : grown.rows / seconds
+  const rows_per_day = perSecond * DAY_SECONDS * times[grows_with]
+  const bytes_per_row = bytesPerRow(measured)
+  const later = rows + rows_per_day * wanted.days
+  // What is too old goes by whole months.
+  const kept =
+    table === 'fees_paid' && wanted.retainFeesDays !== undefined
+      ? Math.min(later, rows_per_day * (wanted.retainFeesDays + MONTH_DAYS))
+      : later
+  const bytes = part_overhead + Math.max(0, largest.bytes + (kept - largest.rows) * bytes_per_row)
+  return { table, grows_with, rows_per_day, bytes_per_row, bytes_per_day: rows_per_day * bytes_per_row, bytes }
+}
 
+/** Inserts per second, and the parts that they make in the tables and in those that views fill. */
+function insertsAndParts({ tables, stretch }: Measured, { chain, times }: Drivers): { inserts: number; parts: number } {
   const batches = 1 / (chain.block_seconds * chain.blocks_per_batch)
   const insertsOf = ({ table, grown }: MeasuredTable): number => {
     const growth = GROWTH[table]
     if (!growth || !grown || growth.column !== 'block_time') return 0
     if (growth.every) return Math.min(batches, 1 / growth.every)
     // Whether a batch has a row at all, if each of its blocks has one as often as was measured.
-    const none = Math.max(0, 1 - grown.instants / stretch.blocks)
-    const more = growth.with === 'transactions' ? moreTransactions / moreBlocks : 1
-    return batches * (1 - none ** (chain.blocks_per_batch * more))
+    const emptyShare = Math.max(0, 1 - grown.instants / stretch.blocks)
+    const timesPerBlock = growth.with === 'transactions' ? times.transactions / times.blocks : 1
+    return batches * (1 - emptyShare ** (chain.blocks_per_batch * timesPerBlock))
   }
   const ofTables = tables.map((table) => ({ table: table.table, inserts: insertsOf(table) }))
   const inserts = ofTables.reduce((total, { inserts }) => total + inserts, batches * LEDGER_INSERTS)
@@ -118,16 +116,28 @@ export function estimate({ tables, stretch }: Measured, wanted: Wanted): Estimat
     (total, { table, inserts }) => total + inserts * (FILLED_BY[table]?.length ?? 0),
     inserts,
   )
+  return { inserts, parts }
+}
 
+/**
+ * What a database like the measured one needs later. The rows of each table are multiplied by what they grow with; bytes a
+ * row are as measured.
+ */
+export function estimate(measured: Measured, wanted: Wanted): Estimate {
+  const drivers = driversOf(measured, wanted)
+  const tables = measured.tables.map((table) => tableEstimate(table, drivers, wanted))
+  const per_day = tables.reduce((total, { bytes_per_day }) => total + bytes_per_day, 0)
+  const one_replica = tables.reduce((total, { bytes }) => total + bytes, 0)
+  // A merge writes a whole part, a month of a table at most, before those that it replaces go.
+  const largestMonth = Math.max(
+    ...tables.map(({ bytes, bytes_per_day }) => Math.min(bytes, bytes_per_day * MONTH_DAYS)),
+  )
+  const for_merges = Math.min(largestMonth, LARGEST_MERGE_BYTES)
+  const { inserts, parts } = insertsAndParts(measured, drivers)
   return {
-    chain,
-    tables: grown.toSorted((a, b) => b.bytes - a.bytes),
-    disk: {
-      per_day: sum(({ bytes_per_day }) => bytes_per_day),
-      one_replica,
-      for_merges,
-      all_replicas: (one_replica + for_merges) * wanted.replicas,
-    },
+    chain: drivers.chain,
+    tables: tables.toSorted((a, b) => b.bytes - a.bytes),
+    disk: { per_day, one_replica, for_merges, all_replicas: (one_replica + for_merges) * wanted.replicas },
     per_second: { inserts, parts, keeper_writes: wanted.replicas > 1 ? parts * wanted.replicas : null },
   }
 }
