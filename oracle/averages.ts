@@ -14,11 +14,11 @@ function timeWeighted(samples: readonly PegSample[], asOf: number, length: numbe
   let weighted = 0n
   samples.forEach(({ block_time, sell_micros }, i) => {
     const until = Math.min(samples[i + 1]?.block_time ?? asOf, asOf, block_time + LONGEST_HOLD)
-    const held = Math.max(until - Math.max(block_time, asOf - length), 0)
-    if (sell_micros === null) seconds.unquoted += held
+    const heldSeconds = Math.max(until - Math.max(block_time, asOf - length), 0)
+    if (sell_micros === null) seconds.unquoted += heldSeconds
     else {
-      seconds.quoted += held
-      weighted += BigInt(held) * BigInt(sell_micros)
+      seconds.quoted += heldSeconds
+      weighted += BigInt(heldSeconds) * BigInt(sell_micros)
     }
   })
   return {

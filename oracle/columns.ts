@@ -33,8 +33,8 @@ export function pegColumns(samples: readonly PegSample[], starts: readonly numbe
 }
 
 /** The windows of a stable as of each of `ends`, as columns. */
-export function windowColumns(samples: readonly PegSample[], ends: readonly number[]) {
-  const instants = ends.map((end) => expectedWindows(samples, end))
+export function windowColumns(samples: readonly PegSample[], windowEnds: readonly number[]) {
+  const instants = windowEnds.map((end) => expectedWindows(samples, end))
   return (instants[0] ?? []).map(({ window }, i) => {
     const { window: _, ...columns } = columnsOf(instants.map((windows) => windows[i] as (typeof windows)[number]))
     return { window, ...columns }

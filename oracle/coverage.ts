@@ -1,5 +1,5 @@
 import { iso } from './rows.js'
-import { type AskedSlots, joined, notSearched, rangeWithout } from './searched.js'
+import { type JobSearch, joined, notSearched, rangeWithout } from './searched.js'
 
 type Position = { block_number: number; block_time: number }
 
@@ -18,7 +18,7 @@ export type StoredBlocks = {
 }
 
 /** What an answer is about: families of facts, of a stable or all, in seconds that are both included. */
-export type AskedCoverage = {
+export type CoverageRequest = {
   families: readonly string[]
   stable?: string
   /** Where the stable was created. */
@@ -27,7 +27,7 @@ export type AskedCoverage = {
   to: number
   isPriced?: boolean
   /** The slots of the jobs whose results it has. */
-  searches?: readonly AskedSlots[]
+  searches?: readonly JobSearch[]
 }
 
 type Missing = { from: number; to: number; from_block: number | null; to_block: number | null; reason: string }
@@ -72,9 +72,11 @@ function placeOf(books: StoredBlocks['books'], stable: string, listed: readonly 
 /** The blocks and times at which a stable was not on the list of those that are sampled. */
 function unsampledRuns({ lists, books }: StoredBlocks, stable: string, created: Position) {
   // A list that was recorded later counts from its first block on, whatever was recorded before for later blocks.
-  const held = lists.filter(({ from_block }, i) => lists.slice(i + 1).every((later) => later.from_block > from_block))
-  const runs = held.flatMap(({ from_block, holds_from, track, stables }, i) => {
-    const next = held[i + 1]
+  const effective = lists.filter(({ from_block }, i) =>
+    lists.slice(i + 1).every((later) => later.from_block > from_block),
+  )
+  const runs = effective.flatMap(({ from_block, holds_from, track, stables }, i) => {
+    const next = effective[i + 1]
     if (track === 'all' || stables.includes(stable) || (next && next.from_block <= created.block_number)) return []
     const place = track === 'paired' ? placeOf(books, stable, stables) : null
     const end = place && (!next || place.block_number < next.from_block) ? place : null
@@ -97,9 +99,9 @@ function unsampledRuns({ lists, books }: StoredBlocks, stable: string, created: 
 }
 
 /** What of a family is missing, clipped to what was asked, oldest first. */
-function missingOf(stored: StoredBlocks, family: string, asked: AskedCoverage): Missing[] {
-  const first = Math.max(1, asked.since?.block_number ?? 1)
-  const from = Math.max(asked.from, asked.since?.block_time ?? stored.started_at)
+function missingOf(stored: StoredBlocks, family: string, request: CoverageRequest): Missing[] {
+  const first = Math.max(1, request.since?.block_number ?? 1)
+  const from = Math.max(request.from, request.since?.block_time ?? stored.started_at)
   const missing: Missing[] = []
   const add = (
     run: { from_block: number; to_block: number | null },
@@ -107,13 +109,13 @@ function missingOf(stored: StoredBlocks, family: string, asked: AskedCoverage): 
     before: number | null,
     reason: string,
   ): void => {
-    const [start, end] = [Math.max(from, after ?? from), Math.min(asked.to, before ?? asked.to)]
-    if (start <= end && (after ?? from) <= asked.to && (before ?? asked.to) >= from)
+    const [start, end] = [Math.max(from, after ?? from), Math.min(request.to, before ?? request.to)]
+    if (start <= end && (after ?? from) <= request.to && (before ?? request.to) >= from)
       missing.push({ from: start, to: end, ...run, reason })
   }
-  const runs = runsOf(stored, family, asked.stable, first, false)
+  const runs = runsOf(stored, family, request.stable, first, false)
   if (runs[0]?.from === first && runs[0].to === stored.last)
-    return from > asked.to ? [] : [{ from, to: asked.to, from_block: null, to_block: null, reason: 'not_read' }]
+    return from > request.to ? [] : [{ from, to: request.to, from_block: null, to_block: null, reason: 'not_read' }]
   for (const { from: from_block, to: to_block } of runs) {
     const isUnavailable = stored.gaps.some(
       (gap) => gap.family === family && gap.from_block <= to_block && gap.to_block >= from_block,
@@ -121,12 +123,12 @@ function missingOf(stored: StoredBlocks, family: string, asked: AskedCoverage): 
     const reason = isUnavailable ? 'unavailable' : from_block === first ? 'before_history' : 'not_read'
     const after = from_block === first ? null : stored.timeOf(from_block - 1)
     if (to_block < stored.last) add({ from_block, to_block }, after, stored.timeOf(to_block + 1), reason)
-    else if (asked.to > (after ?? 0) + 10) add({ from_block, to_block: null }, after, null, 'not_read')
+    else if (request.to > (after ?? 0) + 10) add({ from_block, to_block: null }, after, null, 'not_read')
   }
-  if (family === 'pegs' && asked.stable !== undefined && asked.since)
-    for (const { from: start, to: end, ...run } of unsampledRuns(stored, asked.stable, asked.since))
+  if (family === 'pegs' && request.stable !== undefined && request.since)
+    for (const { from: start, to: end, ...run } of unsampledRuns(stored, request.stable, request.since))
       add(run, start, end, 'not_sampled')
-  if (family === 'logs' && asked.isPriced)
+  if (family === 'logs' && request.isPriced)
     for (const { from_block, to_block } of stored.gaps.filter((gap) => gap.family === 'logs'))
       add({ from_block, to_block }, stored.timeOf(from_block), stored.timeOf(to_block), 'unpriced')
   return missing
@@ -156,51 +158,51 @@ function disjoint(ranges: readonly Missing[]): Missing[] {
 }
 
 /** The first and the last measured second of a family; null if nothing of what was asked is. */
-function spanOf(stored: StoredBlocks, family: string, asked: AskedCoverage): [number, number] | null {
-  const first = Math.max(1, asked.since?.block_number ?? 1)
-  const measured = runsOf(stored, family, asked.stable, first, true)
-    .map(({ from, to }) => [stored.timeOf(from) ?? 0, stored.timeOf(to) ?? asked.to] as const)
-    .filter(([start, end]) => start <= asked.to && end >= asked.from)
+function spanOf(stored: StoredBlocks, family: string, request: CoverageRequest): [number, number] | null {
+  const first = Math.max(1, request.since?.block_number ?? 1)
+  const measured = runsOf(stored, family, request.stable, first, true)
+    .map(({ from, to }) => [stored.timeOf(from) ?? 0, stored.timeOf(to) ?? request.to] as const)
+    .filter(([start, end]) => start <= request.to && end >= request.from)
   const [begin, end] = [measured[0]?.[0], measured.at(-1)?.[1]]
   // No block of that time exists, and those around it are stored.
   if (begin === undefined || end === undefined)
-    return missingOf(stored, family, asked).length === 0 ? [asked.from, asked.to] : null
-  const from = Math.max(asked.from, asked.since?.block_time ?? 0, begin)
-  return [from, Math.max(from, Math.min(asked.to, end))]
+    return missingOf(stored, family, request).length === 0 ? [request.from, request.to] : null
+  const from = Math.max(request.from, request.since?.block_time ?? 0, begin)
+  return [from, Math.max(from, Math.min(request.to, end))]
 }
 
 /** The time since the first block of any family that these jobs have not searched. */
-function unsearchedOf(stored: StoredBlocks, asked: AskedCoverage, searches: readonly AskedSlots[]) {
-  const starts = asked.families.map((family) => {
-    const [first] = runsOf(stored, family, asked.stable, 1, true)
+function unsearchedOf(stored: StoredBlocks, request: CoverageRequest, searches: readonly JobSearch[]) {
+  const starts = request.families.map((family) => {
+    const [first] = runsOf(stored, family, request.stable, 1, true)
     return first ? (stored.timeOf(first.from) ?? 0) : 0
   })
-  const from = Math.max(asked.from, asked.since?.block_time ?? stored.started_at, Math.min(...starts))
-  if (from > asked.to) return []
-  return joined(searches.flatMap((search) => notSearched(search, from, asked.to)))
+  const from = Math.max(request.from, request.since?.block_time ?? stored.started_at, Math.min(...starts))
+  if (from > request.to) return []
+  return joined(searches.flatMap((search) => notSearched(search, from, request.to)))
 }
 
 /** The coverage of what was asked, block by block, with at most `most` missing ranges; without the message. */
-export function coverageAt(stored: StoredBlocks, asked: AskedCoverage, most: number) {
-  const searches = asked.searches ?? []
-  const holes = disjoint(asked.families.flatMap((family) => missingOf(stored, family, asked)))
-  const unsearched = unsearchedOf(stored, asked, searches)
+export function coverageAt(stored: StoredBlocks, request: CoverageRequest, limit: number) {
+  const searches = request.searches ?? []
+  const holes = disjoint(request.families.flatMap((family) => missingOf(stored, family, request)))
+  const unsearched = unsearchedOf(stored, request, searches)
     .flatMap((range) => rangeWithout(range, holes))
     .map((range) => ({ ...range, from_block: null, to_block: null, reason: 'not_searched' }))
   const missing = [...holes, ...unsearched].toSorted((a, b) => a.from - b.from || a.to - b.to)
-  const spans = asked.families.map((family) => spanOf(stored, family, asked))
-  let span: [number, number] | null = spans.some((one) => one === null)
+  const spans = request.families.map((family) => spanOf(stored, family, request))
+  let span: [number, number] | null = spans.some((bounds) => bounds === null)
     ? null
-    : [Math.max(...spans.map((one) => one?.[0] ?? 0)), Math.min(...spans.map((one) => one?.[1] ?? 0))]
-  const ends = [
+    : [Math.max(...spans.map((bounds) => bounds?.[0] ?? 0)), Math.min(...spans.map((bounds) => bounds?.[1] ?? 0))]
+  const unmeasured = [
     ...holes.filter(({ reason }) => reason === 'not_sampled'),
     ...unsearchedOf(
       stored,
-      asked,
+      request,
       searches.filter(({ isPart }) => !isPart),
     ),
   ]
-  for (const { from, to } of ends) {
+  for (const { from, to } of unmeasured) {
     if (span === null) continue
     if (from <= span[0] && to >= span[1]) span = null
     else if (from <= span[0]) span = [Math.max(span[0], to), span[1]]
@@ -208,7 +210,7 @@ export function coverageAt(stored: StoredBlocks, asked: AskedCoverage, most: num
   }
   return {
     status: span === null ? 'unavailable' : missing.length > 0 ? 'partial' : 'complete',
-    missing: missing.slice(0, most).map(({ from, to, ...range }) => ({ from: iso(from), to: iso(to), ...range })),
+    missing: missing.slice(0, limit).map(({ from, to, ...range }) => ({ from: iso(from), to: iso(to), ...range })),
     missing_count: missing.length,
     measured_from: span && iso(span[0]),
     measured_until: span && iso(span[1]),

@@ -1,10 +1,10 @@
 import type { OracleAnomaly } from './flow-anomalies.js'
 import {
-  type AskedBreaks,
-  isAskedFor,
+  type BreakFilter,
   type OracleEvent as OracleBreak,
   type OracleDepth,
   type OracleSample,
+  passesFilter,
   standingOf,
   thinOf,
 } from './peg-events.js'
@@ -49,9 +49,9 @@ export function pegBreakEvents(
   depth: readonly OracleDepth[],
   until: number,
 ): OracleEvent[] {
-  const known = samples.filter(({ block_time }) => block_time <= until)
+  const samplesUntil = samples.filter(({ block_time }) => block_time <= until)
   return TRACKS.flatMap(({ severity, micros, seconds }) =>
-    excursionsOf(known, micros).flatMap((excursion) => {
+    excursionsOf(samplesUntil, micros).flatMap((excursion) => {
       const start = excursion[0] as OracleSample
       const confirmed = excursion.find(({ block_time }) => block_time >= start.block_time + seconds)
       if (!confirmed) return []
@@ -82,12 +82,13 @@ export function pegBreakEvents(
   )
 }
 
-/** Whether an event is sent to who asks for some breaks: what it says of the break, which has lasted until it occurred. */
-export function isAboutAskedFor({ event, occurred_at, data }: OracleEvent, asked: AskedBreaks): boolean {
+/** Whether an event passes a filter of breaks, by what it reports of the break, which has lasted until it occurred. */
+export function passesBreakFilter({ event, occurred_at, data }: OracleEvent, filter: BreakFilter): boolean {
   const { severity, max_deviation_bps, started_at, standing_tokens = null } = data as OracleBreak
   const duration_seconds = (Date.parse(occurred_at) - Date.parse(started_at)) / 1000
   return (
-    !event.includes('_break') || isAskedFor({ severity, max_deviation_bps, duration_seconds, standing_tokens }, asked)
+    !event.includes('_break') ||
+    passesFilter({ severity, max_deviation_bps, duration_seconds, standing_tokens }, filter)
   )
 }
 
@@ -110,9 +111,9 @@ export const inOrder = (events: readonly OracleEvent[]): OracleEvent[] =>
  * may add the depth that was missing when a break was announced, and does not announce it again.
  */
 export function withStanding(events: readonly OracleEvent[], expected: readonly OracleEvent[]): OracleEvent[] {
-  const known = new Map(expected.map((event) => [keyOf(event), event.data]))
+  const expectedData = new Map(expected.map((event) => [keyOf(event), event.data]))
   return events.map((event) => {
-    const { standing_tokens, thin } = known.get(keyOf(event)) ?? {}
+    const { standing_tokens, thin } = expectedData.get(keyOf(event)) ?? {}
     return { ...event, data: { ...(standing_tokens !== undefined && { standing_tokens, thin }), ...event.data } }
   })
 }

@@ -1,4 +1,4 @@
-import { type AskedCoverage, coverageAt, type StoredBlocks } from './coverage.js'
+import { type CoverageRequest, coverageAt, type StoredBlocks } from './coverage.js'
 import type { DepthSample } from './facts.js'
 import { balancesAfter, type HolderFacts, totalOf } from './holders.js'
 import { newestSlot } from './in-use.js'
@@ -31,8 +31,8 @@ const decimals = (value: number, n: number): number => Number((Math.floor(value 
 const clip = (value: number): number => Math.min(1, Math.max(0, value))
 
 /** Whether nothing of a family is missing in (from, to] since a stable was created. */
-const isWhole = (stored: StoredBlocks, asked: Omit<AskedCoverage, 'families'>, family: string): boolean =>
-  coverageAt(stored, { ...asked, from: asked.from + 1, families: [family] }, 1).missing_count === 0
+const isWhole = (stored: StoredBlocks, request: Omit<CoverageRequest, 'families'>, family: string): boolean =>
+  coverageAt(stored, { ...request, from: request.from + 1, families: [family] }, 1).missing_count === 0
 
 function pegOf(facts: ExtendedFacts, stable: string, at: number, isKnown: boolean): Component {
   const day = (facts.snapshot.samples.get(stable) ?? []).filter(({ t }) => t > at - DAY && t <= at)
@@ -116,10 +116,10 @@ function tracksHolders(stored: StoredBlocks, at: number): boolean {
  */
 export function extendedRiskAt(facts: ExtendedFacts, stable: string, asOf: number, breaksOf = breaksAt) {
   const { snapshot, stored } = facts
-  const own = snapshot.stables.find((one) => one.stable === stable)
-  const at = own ? newestSlot(own, snapshot, asOf, 300) : null
-  if (!own || at === null || at <= snapshot.start) return null
-  const since = { block_number: Number(own.block_number), block_time: own.t }
+  const created = snapshot.stables.find((row) => row.stable === stable)
+  const at = created ? newestSlot(created, snapshot, asOf, 300) : null
+  if (!created || at === null || at <= snapshot.start) return null
+  const since = { block_number: Number(created.block_number), block_time: created.t }
   const wholeFor = (seconds: number) => ({ stable, since, from: at - seconds, to: at })
   const isDaySampled = isWhole(stored, wholeFor(DAY), 'pegs')
   const isWeekSampled = isWhole(stored, wholeFor(WEEK), 'pegs')
@@ -138,8 +138,8 @@ export function extendedRiskAt(facts: ExtendedFacts, stable: string, asOf: numbe
   const policyEvents = policyEventsOf(snapshot, stable, newest?.policy_id ?? null, at)
   const policy_events_7d = isWhole(stored, wholeFor(WEEK), 'logs') ? policyEvents : null
   const base = !state || state.paused ? 100 : (BASE[state.policy_type] ?? Number.NaN)
-  const isUsd = own.currency === 'USD'
-  const all: Record<Name, Component> = {
+  const isUsd = created.currency === 'USD'
+  const components: Record<Name, Component> = {
     peg: pegOf(facts, stable, at, isUsd && isDaySampled),
     breaks: breaksOfWeek(facts, stable, at, isUsd && isWeekSampled, breaksOf),
     liquidity: liquidityOf(facts, at, supply, isWhole(stored, wholeFor(HOUR), 'pegs')),
@@ -157,8 +157,10 @@ export function extendedRiskAt(facts: ExtendedFacts, stable: string, asOf: numbe
   const names = (Object.keys(WEIGHTS) as Name[]).filter((name) => !left_out.includes(name))
   const weights = names.reduce((sum, name) => sum + WEIGHTS[name], 0)
   // In integers: a half that is to be rounded is not one of floats.
-  const hundredths = names.reduce((sum, name) => sum + WEIGHTS[name] * Math.round(100 * all[name].score), 0)
-  const missing = names.flatMap((name) => Object.entries(all[name].inputs).flatMap(([k, v]) => (v === null ? [k] : [])))
+  const hundredths = names.reduce((sum, name) => sum + WEIGHTS[name] * Math.round(100 * components[name].score), 0)
+  const missing = names.flatMap((name) =>
+    Object.entries(components[name].inputs).flatMap(([k, v]) => (v === null ? [k] : [])),
+  )
   return {
     score: Math.floor((20 * hundredths + weights) / (2 * weights)) / 1000,
     version: 'e1',
@@ -167,9 +169,9 @@ export function extendedRiskAt(facts: ExtendedFacts, stable: string, asOf: numbe
     left_out,
     components: names.map((name) => ({
       name,
-      score: all[name].score,
+      score: components[name].score,
       weight: decimals(WEIGHTS[name] / weights, 4),
-      inputs: all[name].inputs,
+      inputs: components[name].inputs,
     })),
   }
 }

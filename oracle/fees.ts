@@ -13,19 +13,19 @@ export function feesAt(facts: EconomyFacts, at: number) {
     [...choices[kind].values()].filter((chosen) => chosen !== ZERO && isMeant(chosen)).length
 
   const rows = until(facts.stablecoins, at).map(({ stable, symbol, name }) => {
-    const own = paid.filter((row) => row.stable === stable)
-    const own7d = week.filter((row) => row.stable === stable)
+    const received = paid.filter((row) => row.stable === stable)
+    const received7d = week.filter((row) => row.stable === stable)
     return {
       address: `${stable}`,
       symbol,
       name,
       users_electing: electing('user', (chosen) => chosen === stable),
       validators_electing: electing('validator', (chosen) => chosen === stable),
-      fees_received_24h_tokens: asTokens(sumOf(own.filter((row) => row.at > at - DAY))),
-      fees_received_7d_tokens: asTokens(sumOf(own7d)),
-      fees_received_all_time_tokens: asTokens(sumOf(own)),
-      share_of_fees_7d_pct: sumOf(week) === 0n ? null : (100 * Number(sumOf(own7d))) / Number(sumOf(week)),
-      distribution_count: own.length,
+      fees_received_24h_tokens: asTokens(sumOf(received.filter((row) => row.at > at - DAY))),
+      fees_received_7d_tokens: asTokens(sumOf(received7d)),
+      fees_received_all_time_tokens: asTokens(sumOf(received)),
+      share_of_fees_7d_pct: sumOf(week) === 0n ? null : (100 * Number(sumOf(received7d))) / Number(sumOf(week)),
+      distribution_count: received.length,
     }
   })
   const symbolOf = new Map(facts.stablecoins.map(({ stable, symbol }) => [stable, symbol]))

@@ -41,24 +41,24 @@ function statistics(values: readonly bigint[]) {
 }
 
 /** Whether `distance` / n is at least three of the deviations of a baseline with these statistics. */
-const isThree = (distance: bigint, n: bigint, of: { n: bigint; squares: bigint }): boolean =>
+const isThree = (distance: bigint, n: bigint, stats: { n: bigint; squares: bigint }): boolean =>
   // |distance| / n >= 3 sqrt(squares / of.n) / of.n
-  distance * distance * of.n * of.n * of.n >= 9n * of.squares * n * n
+  distance * distance * stats.n * stats.n * stats.n >= 9n * stats.squares * n * n
 
 /** The quarters of one edge in [from, to), none before its first flow. */
 function quartersOf(flows: ReadonlyMap<number, readonly OracleFlow[]>, from: number, to: number) {
   const first = Math.min(...flows.keys())
   const quarters = []
   for (let at = Math.max(from, first); at < to; at += QUARTER) {
-    const here = flows.get(at) ?? []
-    quarters.push({ isActive: here.length > 0, value: knownValue(here) })
+    const quarterFlows = flows.get(at) ?? []
+    quarters.push({ isActive: quarterFlows.length > 0, value: knownValue(quarterFlows) })
   }
   return quarters
 }
 
 type Quarters = ReturnType<typeof quartersOf>
 
-const known = (quarters: Quarters): bigint[] => quarters.flatMap(({ value }) => (value === null ? [] : [value]))
+const knownValues = (quarters: Quarters): bigint[] => quarters.flatMap(({ value }) => (value === null ? [] : [value]))
 const observed = (quarters: Quarters): bigint[] =>
   quarters.flatMap(({ isActive, value }) => (isActive && value !== null ? [value] : []))
 
@@ -83,14 +83,14 @@ function silenceOracle(flows: ReadonlyMap<number, readonly OracleFlow[]>, start:
       .split('x')
       .map((run) => run.length),
   )
-  const values = statistics(known(usual))
+  const values = statistics(knownValues(usual))
   const active = usual.filter(({ isActive }) => isActive).length
   const silentShare = (usual.length - active + 0.5) / (usual.length + 1)
   let improbable = 1
   while (silentShare ** improbable >= 0.00135) improbable++
-  const needed =
+  const leastWindows =
     values.squares === 0n ? Math.max(2, improbable) : isThree(values.total, values.n, values) ? 1 : improbable
-  if (silent !== Math.max(longest + 1, needed)) return null
+  if (silent !== Math.max(longest + 1, leastWindows)) return null
   return {
     silent_windows: silent,
     longest_silence_windows: longest,
@@ -112,17 +112,17 @@ export function scoreOracle(flows: readonly OracleFlow[], start: number) {
 
 function scoreQuarter(quarters: ReadonlyMap<number, readonly OracleFlow[]>, start: number) {
   if (Math.min(...quarters.keys()) >= start) return null
-  const here = quarters.get(start) ?? []
-  const value = knownValue(here)
+  const quarterFlows = quarters.get(start) ?? []
+  const value = knownValue(quarterFlows)
   const week = quartersOf(quarters, start - WEEK, start)
-  const [baseline, active] = [statistics(known(week)), statistics(observed(week))]
+  const [baseline, active] = [statistics(knownValues(week)), statistics(observed(week))]
   if (value === null || active.n === 0n || baseline.squares === 0n) return null
-  const silence = here.length === 0 ? silenceOracle(quarters, start) : null
-  if (here.length > 0 && active.n < 10n) return null
+  const silence = quarterFlows.length === 0 ? silenceOracle(quarters, start) : null
+  if (quarterFlows.length > 0 && active.n < 10n) return null
   const distance = baseline.n * value - baseline.total
   const above = active.n * value - active.total
   const standsOut =
-    here.length > 0 &&
+    quarterFlows.length > 0 &&
     isThree(distance, baseline.n, baseline) &&
     (distance < 0n || (above > 0n && isThree(above, active.n, active) && isThree(above, active.n, baseline)))
   return {
@@ -134,7 +134,7 @@ function scoreQuarter(quarters: ReadonlyMap<number, readonly OracleFlow[]>, star
     active_mean_usd: Number(active.total) / Number(active.n) / 1e6,
     active_stddev_usd: active.stddev / 1e6,
     z_score: Number(distance) / Number(baseline.n) / baseline.stddev,
-    tx_count: new Set(here.map(({ tx_hash }) => tx_hash)).size,
+    tx_count: new Set(quarterFlows.map(({ tx_hash }) => tx_hash)).size,
     ...(silence ?? NO_SILENCE),
   }
 }
@@ -155,9 +155,9 @@ export function flowAnomaliesOracle(flows: readonly OracleFlow[], from: number, 
   }
   const anomalies: OracleAnomaly[] = []
   for (let start = Math.ceil(from / QUARTER) * QUARTER; start + QUARTER <= until; start += QUARTER) {
-    for (const [edge, own] of edges) {
+    for (const [edge, quarters] of edges) {
       // As of the end of the quarter.
-      const score = scoreQuarter(new Map([...own].filter(([at]) => at <= start)), start)
+      const score = scoreQuarter(new Map([...quarters].filter(([at]) => at <= start)), start)
       if (!score?.isAnomaly) continue
       const { isAnomaly: _, ...figures } = score
       const [from_token = '', to_token = ''] = edge.split(' ')

@@ -45,16 +45,16 @@ function judgedWindows(
   to: number,
 ): Judged[] {
   const judged: Judged[] = []
-  const own = new Map<string, OracleFlow[]>()
+  const flowsByEdge = new Map<string, OracleFlow[]>()
   for (const flow of flows.filter(({ kind }) => kind !== 'bridge')) {
     const edge = `${flow.from_token} ${flow.to_token}`
-    own.set(edge, [...(own.get(edge) ?? []), flow])
+    flowsByEdge.set(edge, [...(flowsByEdge.get(edge) ?? []), flow])
   }
   for (let start = from; start < to; start += QUARTER) {
     const scores = flowScoresOracle({ flows, created: new Map(), read_since: 0 }, start)
     for (const [edge, score] of Object.entries(scores)) {
       if (score.p_value === null) continue
-      const z = scoreOracle(own.get(edge) ?? [], start)
+      const z = scoreOracle(flowsByEdge.get(edge) ?? [], start)
       judged.push({
         edge,
         start,
@@ -67,27 +67,27 @@ function judgedWindows(
   return judged
 }
 
-type Found = { edge: string; side: Side; starts: number[] }
+type FoundRun = { edge: string; side: Side; starts: number[] }
 
 /** Flagged windows of an edge in succession and on one side. */
-function runsOf(judged: readonly Judged[], at: number): Found[] {
-  const found: Found[] = []
-  for (const edge of new Set(judged.map((one) => one.edge)))
-    for (const { start, sides } of judged.filter((one) => one.edge === edge)) {
+function runsOf(judged: readonly Judged[], at: number): FoundRun[] {
+  const runs: FoundRun[] = []
+  for (const edge of new Set(judged.map((score) => score.edge)))
+    for (const { start, sides } of judged.filter((score) => score.edge === edge)) {
       const side = sides[at]
       if (!side) continue
-      const last = found.at(-1)
+      const last = runs.at(-1)
       if (last?.edge === edge && last.side === side && last.starts.at(-1) === start - QUARTER) last.starts.push(start)
-      else found.push({ edge, side, starts: [start] })
+      else runs.push({ edge, side, starts: [start] })
     }
-  return found
+  return runs
 }
 
 /** The least value that a share of the values does not exceed. */
 const atRank = (values: readonly number[], share: number): number | null =>
   values.toSorted((a, b) => a - b).find((_, i) => (i + 1) / values.length >= share) ?? null
 
-const share = (part: number, of: number): number | null => (of > 0 ? part / of : null)
+const share = (part: number, total: number): number | null => (total > 0 ? part / total : null)
 
 /**
  * The figures of a backtest of flow anomalies, from all flows, for detectors over the windows of [from, to), both multiples of 15
@@ -102,19 +102,19 @@ export function flowBacktestOracle(
   const judged = judgedWindows(flows, detectors, from, to)
   const touches = (label: FlowLabel, edge: string, start: number): boolean =>
     edge === `${label.from_token} ${label.to_token}` && label.from < start + QUARTER && label.to > start
-  const known = new Set(judged.map(({ edge, start }) => `${edge} ${start}`))
+  const judgedQuarters = new Set(judged.map(({ edge, start }) => `${edge} ${start}`))
   const startsOf = (label: FlowLabel): number[] => {
     const starts = []
     for (let at = Math.floor(label.from / QUARTER) * QUARTER; at < label.to; at += QUARTER) starts.push(at)
     return starts
   }
   const measured = labels.filter((label) =>
-    startsOf(label).every((start) => known.has(`${label.from_token} ${label.to_token} ${start}`)),
+    startsOf(label).every((start) => judgedQuarters.has(`${label.from_token} ${label.to_token} ${start}`)),
   )
   const ordinary = judged.filter(({ edge, start }) => !labels.some((label) => touches(label, edge, start)))
   return detectors.map(({ min_windows }, at) => {
     const events = runsOf(judged, at).filter(({ starts }) => starts.length >= min_windows)
-    const belongs = (label: FlowLabel, { edge, side, starts }: Found): boolean =>
+    const belongs = (label: FlowLabel, { edge, side, starts }: FoundRun): boolean =>
       side === (label.multiple > 1 ? 'above' : 'below') && starts.some((start) => touches(label, edge, start))
     const expected = measured.filter((label) => startsOf(label).length >= min_windows)
     const firsts = expected.map((label) => ({ label, first: events.find((event) => belongs(label, event)) }))

@@ -17,7 +17,7 @@ type Quarters = Map<number, bigint | null>
 
 const logOf = (micros: bigint): number => Math.floor(Math.log(Math.max(Number(micros), 1)) * 1e6 + 0.5) / 1e6
 
-const middle = (values: readonly number[]): number => {
+const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2
   return ((sorted[Math.ceil(half) - 1] as number) + (sorted[Math.floor(half)] as number)) / 2
@@ -54,8 +54,8 @@ function studentTail(t: number, freedom: number): number {
 
 const quantiles = new Map<number, number>()
 function studentQuantile(freedom: number): number {
-  const known = quantiles.get(freedom)
-  if (known !== undefined) return known
+  const cached = quantiles.get(freedom)
+  if (cached !== undefined) return cached
   let [low, high] = [0, 100]
   while (high - low > 1e-13 * high) {
     const t = (low + high) / 2
@@ -77,8 +77,8 @@ function volumesIn(quarters: Quarters, first: number, from: number, to: number) 
   return volumes
 }
 
-const shareOf = (active: number, of: number): number => (active + 0.5) / (of + 1)
-const countOf = <One>(all: readonly One[], is: (one: One) => boolean): number => all.filter(is).length
+const shareOf = (active: number, windows: number): number => (active + 0.5) / (windows + 1)
+const countOf = <One>(items: readonly One[], matches: (item: One) => boolean): number => items.filter(matches).length
 
 function silenceOf(quarters: Quarters, first: number, start: number, isReadFrom: (from: number) => boolean) {
   const last = Math.max(...[...quarters.keys()].filter((at) => at < start))
@@ -105,17 +105,17 @@ function scoreQuarter(quarters: Quarters, start: number, isReadFrom: (from: numb
   const observed = isActive ? (quarters.get(start) ?? null) : 0n
   const isRead = isReadFrom(start - WEEK)
   const baseline = volumesIn(quarters, first, start - WEEK, start).filter(({ volume }) => volume !== null)
-  const logs = baseline.filter((one) => one.isActive).map(({ volume }) => logOf(volume as bigint))
+  const logs = baseline.filter((window) => window.isActive).map(({ volume }) => logOf(volume as bigint))
   const n = logs.length
   const isMeasured = isRead && n >= 10
   const month = volumesIn(quarters, first, start - 28 * DAY, start)
   const isByHour = first <= start - 28 * DAY && isReadFrom(start - 28 * DAY)
   const ofHour = month.filter(
-    (one) => one.volume !== null && Math.floor((one.start % DAY) / HOUR) === Math.floor((start % DAY) / HOUR),
+    (window) => window.volume !== null && Math.floor((window.start % DAY) / HOUR) === Math.floor((start % DAY) / HOUR),
   )
   const activity = isByHour
     ? shareOf(
-        countOf(ofHour, (one) => one.isActive),
+        countOf(ofHour, (window) => window.isActive),
         ofHour.length,
       )
     : shareOf(n, baseline.length)
@@ -124,16 +124,16 @@ function scoreQuarter(quarters: Quarters, start: number, isReadFrom: (from: numb
     baseline_windows: isRead ? baseline.length : null,
     observations: isRead ? n : null,
     active_share: isRead && baseline.length > 0 ? n / baseline.length : null,
-    median_active_usd: isRead && n > 0 ? dollars(middle(logs)) : null,
+    median_active_usd: isRead && n > 0 ? dollars(median(logs)) : null,
     activity_probability: isMeasured ? activity : null,
     is_by_hour: isMeasured && isByHour,
   }
   const none = { robust_z: null, silent_windows: null, p_value: null }
   const silence = isActive ? null : (silenceOf(quarters, first, start, isReadFrom) ?? none)
   if (!isMeasured) return { ...base, ...none, expected_low_usd: null, expected_high_usd: null, ...silence }
-  const center = middle(logs)
+  const center = median(logs)
   const distances = logs.map((log) => Math.abs(log - center))
-  const byMedian = Math.round(middle(distances) * 4e6) / 4e6 / 0.6745
+  const byMedian = Math.round(median(distances) * 4e6) / 4e6 / 0.6745
   const byMean = 1.253314 * mean(distances)
   const width = Math.max(0.02, byMedian, byMean) * Math.sqrt(1 + Math.PI / 2 / n)
   const range = {
@@ -143,10 +143,10 @@ function scoreQuarter(quarters: Quarters, start: number, isReadFrom: (from: numb
   if (!isActive || observed === null) return { ...base, ...range, ...none, ...silence }
   const log = logOf(observed)
   const distance = Math.round((log - center) * 2e6) / 2e6
-  const isConstant = distances.every((one) => Math.round(one * 2e6) === 0)
+  const isConstant = distances.every((gap) => Math.round(gap * 2e6) === 0)
   const isTied = byMedian === 0
-  const above = Math.max(studentTail(distance / width, n - 1), countOf(logs, (one) => one >= log) / (n + 1))
-  const below = Math.max(studentTail(-distance / width, n - 1), countOf(logs, (one) => one <= log) / (n + 1))
+  const above = Math.max(studentTail(distance / width, n - 1), countOf(logs, (other) => other >= log) / (n + 1))
+  const below = Math.max(studentTail(-distance / width, n - 1), countOf(logs, (other) => other <= log) / (n + 1))
   return {
     ...base,
     ...range,

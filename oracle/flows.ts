@@ -65,12 +65,12 @@ export function flowHoursOracle(flows: readonly OracleFlow[], from: number, to: 
   const hours = []
   for (let start = Math.floor(from / 3600) * 3600; start < to; start += 3600) {
     const { edges } = flowsOracle(flows, Math.max(start, from), Math.min(start + 3600, to))
-    const all = Object.values(edges)
+    const figures = Object.values(edges)
     hours.push({
       hour_start: new Date(start * 1000).toISOString().replace('.000Z', 'Z'),
-      volume_usd: dollars(all.reduce((sum, { volume_usd }) => sum + BigInt(volume_usd.replace('.', '')), 0n)),
-      tx_count: all.reduce((sum, { tx_count }) => sum + tx_count, 0),
-      unvalued_count: all.reduce((sum, { unvalued_count }) => sum + unvalued_count, 0),
+      volume_usd: dollars(figures.reduce((sum, { volume_usd }) => sum + BigInt(volume_usd.replace('.', '')), 0n)),
+      tx_count: figures.reduce((sum, { tx_count }) => sum + tx_count, 0),
+      unvalued_count: figures.reduce((sum, { unvalued_count }) => sum + unvalued_count, 0),
     })
   }
   return hours

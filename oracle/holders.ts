@@ -51,8 +51,8 @@ function giniOf(ascending: readonly bigint[]): number | null {
 
 /** Whether all transfers from the creation to the last stored block are stored. */
 function isWhole({ created, stored }: HolderFacts, stable: string, at: number): boolean {
-  const asked = { families: ['transfers'], stable, from: 0, to: at, ...(created && { since: created }) }
-  const { missing } = coverageAt(stored, asked, Number.POSITIVE_INFINITY)
+  const request = { families: ['transfers'], stable, from: 0, to: at, ...(created && { since: created }) }
+  const { missing } = coverageAt(stored, request, Number.POSITIVE_INFINITY)
   const [first] = missing
   return !first || (missing.length === 1 && first.from_block !== null && first.to_block === null)
 }
@@ -82,14 +82,14 @@ export function holdersAt(
       return NOTHING
   }
   const start = at - WINDOWS[window] * DAY
-  const known = transfers.filter(({ block_time }) => block_time <= at)
-  const balances = balancesAfter(known)
-  const before = balancesAfter(known.filter(({ block_time }) => block_time <= start))
-  const sorted = [...balances].sort(([a, one], [b, other]) => (one === other ? (a < b ? -1 : 1) : one > other ? -1 : 1))
+  const transfersUntil = transfers.filter(({ block_time }) => block_time <= at)
+  const balances = balancesAfter(transfersUntil)
+  const before = balancesAfter(transfersUntil.filter(({ block_time }) => block_time <= start))
+  const sorted = [...balances].sort(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1))
   const supply = totalOf(balances)
-  const shareOf = (most: number) =>
-    quotient(100n * sorted.slice(0, most).reduce((sum, [, balance]) => sum + balance, 0n), supply)
-  const moved = known.filter(
+  const shareOf = (holders: number) =>
+    quotient(100n * sorted.slice(0, holders).reduce((sum, [, balance]) => sum + balance, 0n), supply)
+  const moved = transfersUntil.filter(
     ({ block_time, kind, sender, recipient }) => block_time > start && kind === 'transfer' && sender !== recipient,
   )
   const transferred = moved.reduce((sum, { amount_raw }) => sum + BigInt(amount_raw), 0n)

@@ -1,4 +1,4 @@
-import { type AskedCoverage, coverageAt, type StoredBlocks } from './coverage.js'
+import { type CoverageRequest, coverageAt, type StoredBlocks } from './coverage.js'
 import { asTokens, type EconomyFacts, iso, type Raw, sumOf, until } from './rows.js'
 
 const DAY = 86_400
@@ -20,8 +20,8 @@ const published = (name: string, raw: Amount, supply: Amount) => ({
 
 /** The largest first; of equal ones the one that came last. */
 const bySize = (a: Raw, b: Raw): number => {
-  const [one, other] = [BigInt(`${a.amount_raw}`), BigInt(`${b.amount_raw}`)]
-  return one === other ? b.block_number - a.block_number || b.log_index - a.log_index : one > other ? -1 : 1
+  const [amountA, amountB] = [BigInt(`${a.amount_raw}`), BigInt(`${b.amount_raw}`)]
+  return amountA === amountB ? b.block_number - a.block_number || b.log_index - a.log_index : amountA > amountB ? -1 : 1
 }
 
 const largest = (rows: readonly Raw[]) =>
@@ -54,10 +54,10 @@ export function issuanceAt(
   const burns = events.filter(({ kind }) => kind !== 'mint')
   const within = (rows: readonly Raw[], from: number, to: number): Raw[] =>
     rows.filter((row) => row.at > from && row.at <= to)
-  const covered = (family: string, from: number, to: number, most = MOST_MISSING) => {
+  const covered = (family: string, from: number, to: number, limit = MOST_MISSING) => {
     const since = created && { block_number: created.block_number, block_time: created.at }
-    const asked: AskedCoverage = { families: [family], stable, from, to, ...(since && { since }) }
-    return coverageAt(stored, asked, most)
+    const request: CoverageRequest = { families: [family], stable, from, to, ...(since && { since }) }
+    return coverageAt(stored, request, limit)
   }
 
   const supplyAt = (start: number): { supply: Amount; block: number | null } => {

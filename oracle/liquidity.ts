@@ -39,14 +39,14 @@ function sizesOf(rows: readonly DepthSample[]) {
       price: raw === null ? null : Number(raw) / 1e6 / row.size_tokens,
       deviation_bps: raw === null ? null : bpsOf(BigInt(raw) - units, units),
     })
-    const [got, paid] = [row.sell_raw, row.buy_raw].map((raw) => (raw === null ? null : BigInt(raw)))
-    const both = got !== null && got !== undefined && paid !== null && paid !== undefined
+    const [received, paid] = [row.sell_raw, row.buy_raw].map((raw) => (raw === null ? null : BigInt(raw)))
+    const isTwoSided = received !== null && received !== undefined && paid !== null && paid !== undefined
     return {
       size_tokens: row.size_tokens,
       sell: side(row.sell_status, row.sell_raw),
       buy: side(row.buy_status, row.buy_raw),
-      mid_price: both ? Number(got + paid) / 2e6 / row.size_tokens : null,
-      half_spread_bps: both ? bpsOf(paid - got, paid + got) : null,
+      mid_price: isTwoSided ? Number(received + paid) / 2e6 / row.size_tokens : null,
+      half_spread_bps: isTwoSided ? bpsOf(paid - received, paid + received) : null,
     }
   })
 }
@@ -58,8 +58,8 @@ function sizeAt(limit: number, from: { size: number; cost: number }, to: { size:
 }
 
 /** The largest size that is at most `limit` bps worse than one for one. */
-export function depthOf(side: 'sell' | 'buy', all: readonly DepthSample[], limit: number) {
-  const rows = bySize(all).map((row) => {
+export function depthOf(side: 'sell' | 'buy', samples: readonly DepthSample[], limit: number) {
+  const rows = bySize(samples).map((row) => {
     const loss = lossOf(side, row)
     const status = side === 'sell' ? row.sell_status : row.buy_status
     const isWithin = loss !== null && loss * 10_000n <= BigInt(limit) * unitsOf(row.size_tokens)
@@ -78,8 +78,8 @@ export function depthOf(side: 'sell' | 'buy', all: readonly DepthSample[], limit
 }
 
 /** What selling `size` tokens costs in bps of the peg. */
-function exitOf(all: readonly DepthSample[], size: number) {
-  const rows = bySize(all)
+function exitOf(samples: readonly DepthSample[], size: number) {
+  const rows = bySize(samples)
   const none = (reason: string) => ({ size_tokens: size, exit_cost_bps: null, reason })
   const [smallest, largest] = [rows[0], rows.at(-1)]
   if (!smallest || !largest) return none('not_sampled')
@@ -101,7 +101,7 @@ function routeOf(stable: string, quotedIn: readonly QuotedIn[], block: number): 
   const route = [stable]
   while (route.at(-1) !== REFERENCE) {
     const last = route.at(-1)
-    const link = quotedIn.findLast((one) => one.stable === last && one.block_number <= block)
+    const link = quotedIn.findLast((change) => change.stable === last && change.block_number <= block)
     if (!link || route.length > 8) return null
     route.push(link.quote_token)
   }
@@ -152,13 +152,13 @@ export function liquidityColumns(depth: readonly DepthSample[], starts: readonly
   return {
     bucket_count: starts.length,
     sizes: sizes.map((size_tokens) => {
-      const own = buckets.map((rows) => sizesOf(rows).find((one) => one.size_tokens === size_tokens))
+      const sizeAtBuckets = buckets.map((rows) => sizesOf(rows).find((size) => size.size_tokens === size_tokens))
       return {
         size_tokens,
-        sell_deviation_bps: own.map((one) => one?.sell.deviation_bps ?? null),
-        buy_deviation_bps: own.map((one) => one?.buy.deviation_bps ?? null),
-        half_spread_bps: own.map((one) => one?.half_spread_bps ?? null),
-        is_sampled: own.map((one) => one !== undefined),
+        sell_deviation_bps: sizeAtBuckets.map((size) => size?.sell.deviation_bps ?? null),
+        buy_deviation_bps: sizeAtBuckets.map((size) => size?.buy.deviation_bps ?? null),
+        half_spread_bps: sizeAtBuckets.map((size) => size?.half_spread_bps ?? null),
+        is_sampled: sizeAtBuckets.map((size) => size !== undefined),
       }
     }),
     depth_at_50bps: { sell: depthsOf('sell'), buy: depthsOf('buy') },

@@ -28,19 +28,19 @@ export type OracleEvent = {
 }
 
 /** A filter of breaks, as it is asked for. */
-export type AskedBreaks = { severity?: 'mild' | 'severe'; min_bps?: number; min_seconds?: number; min_size?: number }
+export type BreakFilter = { severity?: 'mild' | 'severe'; min_bps?: number; min_seconds?: number; min_size?: number }
 
 type Judged = Pick<OracleEvent, 'severity' | 'max_deviation_bps' | 'duration_seconds' | 'standing_tokens'>
 
 /** Whether a break passes a filter, by what is known of it. */
-export const isAskedFor = (
+export const passesFilter = (
   { severity, max_deviation_bps, duration_seconds, standing_tokens }: Judged,
-  asked: AskedBreaks,
+  filter: BreakFilter,
 ): boolean =>
-  !(asked.severity && asked.severity !== severity) &&
-  !(asked.min_bps && asked.min_bps > max_deviation_bps) &&
-  !(asked.min_seconds && asked.min_seconds > duration_seconds) &&
-  !(asked.min_size && (standing_tokens === null || asked.min_size > standing_tokens))
+  !(filter.severity && filter.severity !== severity) &&
+  !(filter.min_bps && filter.min_bps > max_deviation_bps) &&
+  !(filter.min_seconds && filter.min_seconds > duration_seconds) &&
+  !(filter.min_size && (standing_tokens === null || filter.min_size > standing_tokens))
 
 const THRESHOLDS = [
   { severity: 'mild', bps: 10, minutes: 5 },
@@ -61,14 +61,14 @@ export function standingOf({ start, confirmed_at, end, bps }: Confirmed, depth: 
     ({ block_number, block_time }) =>
       block_number >= start.block_number && block_time <= confirmed_at && !(end && block_number >= end.block_number),
   )
-  const newest = within.reduce((most, { block_number }) => Math.max(most, block_number), 0)
+  const newest = within.reduce((newestBlock, { block_number }) => Math.max(newestBlock, block_number), 0)
   const isAbove = (start.sell_micros as number) > 1_000_000
   const stands = ({ size_tokens, sell_status, sell_raw }: OracleDepth): boolean | null => {
     if (sell_status === 'no_liquidity') return !isAbove
     if (sell_raw === null) return null
     // Both times 10,000, so that basis points are whole.
-    const [got, size] = [BigInt(sell_raw) * 10_000n, BigInt(size_tokens) * 1_000_000n]
-    return isAbove ? got > size * BigInt(10_000 + bps) : got < size * BigInt(10_000 - bps)
+    const [received, size] = [BigInt(sell_raw) * 10_000n, BigInt(size_tokens) * 1_000_000n]
+    return isAbove ? received > size * BigInt(10_000 + bps) : received < size * BigInt(10_000 - bps)
   }
   const sizes = within
     .filter(({ block_number }) => block_number === newest)
@@ -91,8 +91,8 @@ export function pegEventsOracle(
   asOf: number,
   depth: readonly OracleDepth[] = [],
 ): OracleEvent[] {
-  const known = samples.filter(({ block_time }) => block_time <= asOf)
-  const now = known.at(-1)?.block_time ?? 0
+  const samplesUntil = samples.filter(({ block_time }) => block_time <= asOf)
+  const now = samplesUntil.at(-1)?.block_time ?? 0
   const events: OracleEvent[] = []
   for (const { severity, bps, minutes } of THRESHOLDS) {
     let open: { start: OracleSample; worst: number; confirmed_at: number | null } | null = null
@@ -113,7 +113,7 @@ export function pegEventsOracle(
         thin: thinOf(standing_tokens),
       })
     }
-    for (const sample of known) {
+    for (const sample of samplesUntil) {
       if (sample.sell_micros === null) continue
       const distance = Math.abs(sample.sell_micros - 1_000_000) / 100
       if (distance > bps) open ??= { start: sample, worst: 0, confirmed_at: null }

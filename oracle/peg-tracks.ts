@@ -23,9 +23,9 @@ function rounded(value: number): number {
 }
 
 /** Of two distances the smaller one; none if one is above the peg and the other below. */
-function agreedOf(own: number, other: number): number {
-  if (own * other < 0) return 0
-  return Math.abs(other) < Math.abs(own) ? other : own
+function agreedOf(sellDistance: number, depthDistance: number): number {
+  if (sellDistance * depthDistance < 0) return 0
+  return Math.abs(depthDistance) < Math.abs(sellDistance) ? depthDistance : sellDistance
 }
 
 /** The quoted samples of a stable with their agreed and smoothed distances, from all of its samples in order. */
@@ -37,10 +37,13 @@ function pricesOf(samples: readonly OracleSample[], depth: readonly OracleDepth[
   for (const sample of samples) {
     if (sample.sell_micros === null) continue
     while ((larger[next]?.block_number ?? Infinity) <= sample.block_number) next++
-    const other = larger[next - 1]
-    const isUsed = other && other.sell_raw !== null && sample.block_time - other.block_time <= MOST_AGE
-    const own = sample.sell_micros - 1_000_000
-    const distance = isUsed ? agreedOf(own, rounded(Number(other.sell_raw) / SIZE) - 1_000_000) : own
+    const depthSample = larger[next - 1]
+    const isUsed =
+      depthSample && depthSample.sell_raw !== null && sample.block_time - depthSample.block_time <= MOST_AGE
+    const sellDistance = sample.sell_micros - 1_000_000
+    const distance = isUsed
+      ? agreedOf(sellDistance, rounded(Number(depthSample.sell_raw) / SIZE) - 1_000_000)
+      : sellDistance
     const last = prices.at(-1)
     if (last && last.block_time < sample.block_time) before = last
     const smoothed: number =
@@ -93,7 +96,7 @@ function lossesOf(samples: readonly OracleSample[]): Lasting<OracleSample>[] {
 
 const directionOf = ({ start }: Break): 'above' | 'below' => (start.smoothed > 0 ? 'above' : 'below')
 const largest = (within: readonly Priced[]): number =>
-  within.reduce((most, { distance }) => Math.max(most, Math.abs(distance)), 0) / 100
+  within.reduce((max, { distance }) => Math.max(max, Math.abs(distance)), 0) / 100
 
 /** A break on an agreed track as the interface returns it. */
 export type OracleAgreedBreak = OracleEvent & { direction: 'above' | 'below' }
@@ -107,19 +110,19 @@ export function agreedBreaksOracle(
   depth: readonly OracleDepth[],
   asOf: number,
 ): OracleAgreedBreak[] {
-  const known = samples.filter(({ block_time }) => block_time <= asOf)
-  const now = known.at(-1)?.block_time ?? 0
-  return breaksOf(pricesOf(known, depth))
-    .map((found) => ({
-      severity: found.severity,
-      direction: directionOf(found),
-      started_at: iso(found.start.block_time),
-      ended_at: found.end && iso(found.end.block_time),
-      duration_seconds: (found.end?.block_time ?? now) - found.start.block_time,
-      max_deviation_bps: largest(found.within),
-      started_block: found.start.block_number,
-      ended_block: found.end?.block_number ?? null,
-      ongoing: found.end === null,
+  const samplesUntil = samples.filter(({ block_time }) => block_time <= asOf)
+  const now = samplesUntil.at(-1)?.block_time ?? 0
+  return breaksOf(pricesOf(samplesUntil, depth))
+    .map((excursion) => ({
+      severity: excursion.severity,
+      direction: directionOf(excursion),
+      started_at: iso(excursion.start.block_time),
+      ended_at: excursion.end && iso(excursion.end.block_time),
+      duration_seconds: (excursion.end?.block_time ?? now) - excursion.start.block_time,
+      max_deviation_bps: largest(excursion.within),
+      started_block: excursion.start.block_number,
+      ended_block: excursion.end?.block_number ?? null,
+      ongoing: excursion.end === null,
       // Not measured: larger sizes have judged them already.
       standing_tokens: null,
       thin: null,
@@ -165,18 +168,18 @@ export function pegTrackEvents(
   depth: readonly OracleDepth[],
   until: number,
 ): LogEvent[] {
-  const known = samples.filter(({ block_time }) => block_time <= until)
-  const statusOf = new Map(known.map(({ block_number, status }) => [block_number, status]))
+  const samplesUntil = samples.filter(({ block_time }) => block_time <= until)
+  const statusOf = new Map(samplesUntil.map(({ block_number, status }) => [block_number, status]))
   return [
-    ...breaksOf(pricesOf(known, depth)).flatMap((found) =>
-      eventsOf(['agreed_break.started', 'agreed_break.ended'], found, (at) => ({
+    ...breaksOf(pricesOf(samplesUntil, depth)).flatMap((excursion) =>
+      eventsOf(['agreed_break.started', 'agreed_break.ended'], excursion, (at) => ({
         stable,
-        severity: found.severity,
-        direction: directionOf(found),
-        max_deviation_bps: largest(found.within.filter(({ block_time }) => block_time <= at)),
+        severity: excursion.severity,
+        direction: directionOf(excursion),
+        max_deviation_bps: largest(excursion.within.filter(({ block_time }) => block_time <= at)),
       })),
     ),
-    ...lossesOf(known).flatMap((loss) =>
+    ...lossesOf(samplesUntil).flatMap((loss) =>
       eventsOf(['peg_quote.lost', 'peg_quote.back'], loss, () => ({
         stable,
         status: statusOf.get(loss.start.block_number),

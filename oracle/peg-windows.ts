@@ -7,9 +7,9 @@ function root(value: bigint): bigint {
   let low = 0n
   let high = value + 1n
   while (high - low > 1n) {
-    const middle = (low + high) / 2n
-    if (middle * middle <= value) low = middle
-    else high = middle
+    const mid = (low + high) / 2n
+    if (mid * mid <= value) low = mid
+    else high = mid
   }
   return low
 }
@@ -38,7 +38,7 @@ export function expectedWindows(samples: readonly PegSample[], asOf: number) {
     const total = prices.reduce((sum, price) => sum + BigInt(price), 0n)
     // n² times the variance in square micros: sum over (n p - total)², divided by n once more than needed, so times n.
     const variance = prices.reduce((sum, price) => sum + (n * BigInt(price) - total) ** 2n, 0n) / n
-    const outside = (micros: number) =>
+    const secondsOutside = (micros: number) =>
       quoted
         .filter(({ sell_micros }) => Math.abs((sell_micros as number) - 1_000_000) > micros)
         .reduce(
@@ -53,8 +53,8 @@ export function expectedWindows(samples: readonly PegSample[], asOf: number) {
       min_price: Math.min(...prices) / 1e6,
       max_price: Math.max(...prices) / 1e6,
       max_deviation_bps: Math.max(...prices.map((price) => Math.abs(price - 1_000_000))) / 100,
-      seconds_outside_10bps: outside(1000),
-      seconds_outside_50bps: outside(5000),
+      seconds_outside_10bps: secondsOutside(1000),
+      seconds_outside_50bps: secondsOutside(5000),
     }
   })
 }

@@ -3,8 +3,8 @@ import type { SnapshotFacts } from './snapshot-facts.js'
 
 /** The reserves of a stable as of an instant, by the definition; null before the first snapshot. */
 export function reservesAt(facts: SnapshotFacts, stable: string, asOf: number) {
-  const known = facts.stables.find((one) => one.stable === stable)
-  const at = known ? newestSlot(known, facts, asOf, 3600) : null
+  const created = facts.stables.find((row) => row.stable === stable)
+  const at = created ? newestSlot(created, facts, asOf, 3600) : null
   if (at === null || at <= facts.start) return null
   const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)
   // Only a stable that is quoted then has a value.

@@ -5,20 +5,20 @@ const ZERO = `0x${'0'.repeat(40)}`
 
 /** The rewards of a stable as of an instant, computed row by row from the definition; without labels. */
 export function rewardsAt(facts: EconomyFacts, stable: string, at: number) {
-  const given = until(facts.reward_distributions, at, stable)
-  const since = (seconds: number): number => asTokens(sumOf(given.filter((row) => row.at > at - seconds)))
+  const distributions = until(facts.reward_distributions, at, stable)
+  const since = (seconds: number): number => asTokens(sumOf(distributions.filter((row) => row.at > at - seconds)))
 
   const choices = new Map<unknown, unknown>()
   for (const { holder, recipient } of until(facts.reward_recipients, at, stable)) choices.set(holder, recipient)
   const active = [...choices].filter(([, recipient]) => recipient !== ZERO)
 
   const byFunder = new Map<string, Raw[]>()
-  for (const row of given) byFunder.set(`${row.funder}`, [...(byFunder.get(`${row.funder}`) ?? []), row])
+  for (const row of distributions) byFunder.set(`${row.funder}`, [...(byFunder.get(`${row.funder}`) ?? []), row])
   const funders = [...byFunder]
     .map(([address, rows]) => ({ address, rows, sum: sumOf(rows) }))
     .sort((a, b) => (a.sum === b.sum ? (a.address < b.address ? -1 : 1) : a.sum > b.sum ? -1 : 1))
   return {
-    distribution_count: given.length,
+    distribution_count: distributions.length,
     distributed: {
       last_24h_tokens: since(DAY),
       last_7d_tokens: since(7 * DAY),
@@ -34,7 +34,7 @@ export function rewardsAt(facts: EconomyFacts, stable: string, at: number) {
       distribution_count: rows.length,
       total_amount_tokens: asTokens(sum),
     })),
-    recent_distributions: lastTen(given).map((row) => ({
+    recent_distributions: lastTen(distributions).map((row) => ({
       funder: row.funder,
       amount_tokens: asTokens(BigInt(`${row.amount_raw}`)),
       block_number: row.block_number,

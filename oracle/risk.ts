@@ -32,10 +32,10 @@ function breaksIn(
 
 /** The peg breaks of a stable, from its samples. */
 export function breaksAt({ samples }: SnapshotFacts, stable: string, at: number): Breaks {
-  const own = samples.get(stable) ?? []
+  const samplesOfStable = samples.get(stable) ?? []
   return {
-    mild: breaksIn(own, at, { limitMicros: 1000, leastSeconds: 300 }),
-    severe: breaksIn(own, at, { limitMicros: 5000, leastSeconds: 60 }),
+    mild: breaksIn(samplesOfStable, at, { limitMicros: 1000, leastSeconds: 300 }),
+    severe: breaksIn(samplesOfStable, at, { limitMicros: 5000, leastSeconds: 60 }),
   }
 }
 
@@ -78,8 +78,8 @@ function pegRisk(samples: readonly Quote[], at: number): number {
 
 /** For how long the newest samples have been unquoted, in seconds; 0 if the newest is not. */
 export function unquotedSeconds(samples: readonly Quote[], at: number): number {
-  const known = samples.filter(({ t }) => t <= at)
-  const first = known[known.findLastIndex((sample) => !isUnquoted(sample)) + 1]
+  const samplesUntil = samples.filter(({ t }) => t <= at)
+  const first = samplesUntil[samplesUntil.findLastIndex((sample) => !isUnquoted(sample)) + 1]
   return first === undefined ? 0 : at - first.t
 }
 
@@ -88,16 +88,16 @@ export function unquotedSeconds(samples: readonly Quote[], at: number): number {
  * sample in 24 hours. A stable whose newest sample is `not_usd` has no quote to lose.
  */
 function isLost(samples: readonly Quote[], at: number): boolean {
-  const known = samples.filter(({ t }) => t <= at)
-  if (known.at(-1)?.status === 'not_usd') return false
-  return unquotedSeconds(samples, at) >= 60 && known.some(({ t }) => t > at - DAY)
+  const samplesUntil = samples.filter(({ t }) => t <= at)
+  if (samplesUntil.at(-1)?.status === 'not_usd') return false
+  return unquotedSeconds(samples, at) >= 60 && samplesUntil.some(({ t }) => t > at - DAY)
 }
 
 /** Which kinds of breaks are open, and how many were under way in the last week. */
 export function breakCounts({ mild, severe }: Breaks, at: number) {
-  const recent = (found: Break[]): number =>
-    found.filter(({ endedAt }) => endedAt === null || endedAt > at - 7 * DAY).length
-  const isOpen = (found: Break[]): boolean => found.some(({ endedAt }) => endedAt === null)
+  const recent = (breaks: Break[]): number =>
+    breaks.filter(({ endedAt }) => endedAt === null || endedAt > at - 7 * DAY).length
+  const isOpen = (breaks: Break[]): boolean => breaks.some(({ endedAt }) => endedAt === null)
   return {
     has_open_mild: isOpen(mild),
     has_open_severe: isOpen(severe),
@@ -126,13 +126,13 @@ export function policyEventsOf(
   policyId: string | null,
   at: number,
 ): number {
-  const known = policyEvents.filter(({ t }) => t <= at)
-  const compound = known.find((event) => event.kind === 'compound_created' && event.policy_id === policyId)
+  const eventsUntil = policyEvents.filter(({ t }) => t <= at)
+  const compound = eventsUntil.find((event) => event.kind === 'compound_created' && event.policy_id === policyId)
   const ids = new Set([
     policyId,
     ...(compound ? [compound.sender_policy_id, compound.recipient_policy_id, compound.mint_recipient_policy_id] : []),
   ])
-  return known.filter(
+  return eventsUntil.filter(
     (event) =>
       event.t > at - 7 * DAY &&
       (event.kind === 'token_policy' ? event.stable === stable : event.policy_id !== null && ids.has(event.policy_id)),
@@ -144,8 +144,8 @@ export function policyEventsOf(
  * which it is in use. The peg breaks known by then are computed from the samples, or come from `breaksOf`.
  */
 export function riskAt(facts: SnapshotFacts, stable: string, asOf: number, breaksOf = breaksAt) {
-  const known = facts.stables.find((one) => one.stable === stable)
-  const at = known ? newestSlot(known, facts, asOf, 300) : null
+  const created = facts.stables.find((row) => row.stable === stable)
+  const at = created ? newestSlot(created, facts, asOf, 300) : null
   if (at === null || at <= facts.start) return null
   const samples = facts.samples.get(stable) ?? []
   const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)

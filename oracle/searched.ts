@@ -34,22 +34,25 @@ export function slotsByJob(
     revision: after_rollback + sequence_number,
     kept_time,
   }))
-  const timesOf = (own: readonly SlotRun[], outdating: readonly { revision: number; kept_time: number }[]): number[] =>
-    own
+  const timesOf = (
+    runsOfJob: readonly SlotRun[],
+    outdating: readonly { revision: number; kept_time: number }[],
+  ): number[] =>
+    runsOfJob
       .filter(({ slot_at, revision }) =>
         outdating.every((change) => change.kept_time > slot_at || change.revision <= revision),
       )
       .map(({ slot_at }) => slot_at)
       .sort((a, b) => a - b)
   const slotsOf = (job: string): Slots => {
-    const own = runs.filter((run) => run.job === job)
-    return { searched: timesOf(own, [...removals, ...additions]), shown: timesOf(own, removals) }
+    const runsOfJob = runs.filter((run) => run.job === job)
+    return { searched: timesOf(runsOfJob, [...removals, ...additions]), shown: timesOf(runsOfJob, removals) }
   }
   return new Map([...new Set(runs.map(({ job }) => job))].map((job) => [job, slotsOf(job)]))
 }
 
 /** What a job has to have searched for an answer: a slot stands for the `period` seconds up to it. */
-export type AskedSlots = {
+export type JobSearch = {
   slots: readonly number[]
   period: number
   /** Whether the answer is the result of the newest slot alone, whatever was done before it. */
@@ -64,13 +67,13 @@ type Range = { from: number; to: number }
  * The time between two seconds, both included, that no slot stands for. The last two periods are a job's normal delay: they
  * do not count unless more is left out there.
  */
-export function notSearched({ slots, period, isNewest }: AskedSlots, from: number, to: number): Range[] {
+export function notSearched({ slots, period, isNewest }: JobSearch, from: number, to: number): Range[] {
   const newest = slots.at(-1)
-  const left: Range[] = []
+  const gaps: Range[] = []
   const add = (after: number, before: number): void => {
     const range = { from: Math.max(from, after), to: Math.min(to, before) }
     const isInside = range.from === range.to && after < range.from && range.from < before
-    if (range.from < range.to || isInside) left.push(range)
+    if (range.from < range.to || isInside) gaps.push(range)
   }
   for (const [i, slot] of isNewest ? [] : slots.entries()) {
     const before = slots[i - 1] ?? Number.NEGATIVE_INFINITY
@@ -78,20 +81,20 @@ export function notSearched({ slots, period, isNewest }: AskedSlots, from: numbe
   }
   if (newest === undefined || newest + 2 * period < to)
     add(newest ?? Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
-  return left
+  return gaps
 }
 
 /** What is left of a range without others. */
-export const rangeWithout = (range: Range, others: readonly Range[]): Range[] =>
-  others.reduce<Range[]>(
+export const rangeWithout = (range: Range, holes: readonly Range[]): Range[] =>
+  holes.reduce<Range[]>(
     (parts, { from, to }) =>
       parts.flatMap((part) => {
         if (from > part.to || to < part.from) return [part]
-        const rest = [
+        const pieces = [
           { from: part.from, to: from },
           { from: to, to: part.to },
         ]
-        return rest.filter((one) => one.from < one.to)
+        return pieces.filter((piece) => piece.from < piece.to)
       }),
     [range],
   )

@@ -29,7 +29,7 @@ export function pegBucket(samples: readonly PegSample[], start: number, seconds:
   const quoted = inside.flatMap((sample) =>
     sample.sell_micros === null ? [] : [{ ...sample, price: sample.sell_micros }],
   )
-  const outside = (micros: number): number =>
+  const secondsOutside = (micros: number): number =>
     quoted
       .filter(({ price }) => Math.abs(price - 1_000_000) > micros)
       .reduce((sum, sample) => sum + Math.min(sample.elapsed_seconds, sample.block_time - start), 0)
@@ -43,8 +43,8 @@ export function pegBucket(samples: readonly PegSample[], start: number, seconds:
     low: isMeasured ? Math.min(...prices) / 1e6 : null,
     close: inTokens(prices.at(-1)),
     mean: isMeasured ? meanPrice(prices) : null,
-    seconds_outside_10bps: isMeasured ? outside(1000) : null,
-    seconds_outside_50bps: isMeasured ? outside(5000) : null,
+    seconds_outside_10bps: isMeasured ? secondsOutside(1000) : null,
+    seconds_outside_50bps: isMeasured ? secondsOutside(5000) : null,
     sample_count: prices.length,
     unquoted_count: inside.length - prices.length,
   }

@@ -44,8 +44,8 @@ function quoteOf(samples: readonly Raw[], createdAt: number) {
 const MOST_CHARACTERS = { symbol: 64, name: 256, currency: 64 }
 
 /** The first characters of a text of a stable. */
-export const publishedText = (of: keyof typeof MOST_CHARACTERS, text: string): string =>
-  Array.from(text).slice(0, MOST_CHARACTERS[of]).join('')
+export const publishedText = (field: keyof typeof MOST_CHARACTERS, text: string): string =>
+  Array.from(text).slice(0, MOST_CHARACTERS[field]).join('')
 
 /** The first characters of a stable's texts, and which of them have more. */
 function textsOf(stable: Raw) {
@@ -79,7 +79,7 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
         address: `${stable}`,
         ...textsOf(row),
         symbol_shared: existing.some(
-          (other) => other.stable !== stable && textsOf(other).symbol === textsOf(row).symbol,
+          (sibling) => sibling.stable !== stable && textsOf(sibling).symbol === textsOf(row).symbol,
         ),
         tier: isListed(facts.token_lists, `${stable}`, at) ? 'listed' : 'unlisted',
         in_use: isInUse({ stable: `${stable}`, block_number }, used, at),

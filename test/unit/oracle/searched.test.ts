@@ -7,7 +7,7 @@ import type { Search } from '../../../clickhouse/chain/searched.js'
 import { listPeriods, type TokenListRow } from '../../../clickhouse/chain/token-lists.js'
 import { type Random, randomFor } from '../../../local/chain/random.js'
 import { coverageAt, type StoredBlocks } from '../../../oracle/coverage.js'
-import { type AskedSlots, slotsByJob } from '../../../oracle/searched.js'
+import { type JobSearch, slotsByJob } from '../../../oracle/searched.js'
 
 const T = 1_790_000_400
 const PERIOD = 40
@@ -91,7 +91,7 @@ function randomBlocks(random: Random, family: Family = 'logs'): { ledger: Ledger
 }
 
 /** The slots of a job that has done some of them, and the stretches of time that they stand for. */
-function randomSearch(random: Random): { slots: AskedSlots; search: Search } {
+function randomSearch(random: Random): { slots: JobSearch; search: Search } {
   const done = Array.from({ length: 18 }, (_, i) => T - 80 + i * PERIOD).filter(() => random.chance(0.8))
   const slots = random.chance(0.1) ? [] : done
   const isPart = random.chance(0.3)

@@ -1,6 +1,6 @@
-import { type AskedCoverage, coverageAt } from '../../../oracle/coverage.js'
+import { type CoverageRequest, coverageAt } from '../../../oracle/coverage.js'
 import { iso } from '../../../oracle/rows.js'
-import type { AskedSlots, SlotsByJob } from '../../../oracle/searched.js'
+import type { JobSearch, SlotsByJob } from '../../../oracle/searched.js'
 import { type Body, FORMATS, type Kind, type Question, type Subject } from './questions.js'
 
 const HOUR = 3600
@@ -104,7 +104,7 @@ const JOB_ROUTES: readonly Route[] = [
 
 /** What the jobs of a route have to have searched of its answer about an instant; null before its first snapshot. */
 function searchesOf({ searches = [], snapshot }: Route, slots: SlotsByJob, at: number, since: number) {
-  const asked: AskedSlots[] = searches.map((job) => ({
+  const asked: JobSearch[] = searches.map((job) => ({
     slots: slots.get(job)?.searched ?? [],
     period: PERIODS[job],
     isPart: snapshot !== undefined,
@@ -136,7 +136,7 @@ function coverageQuestion(routes: readonly Route[], { facts, stable, at, pick }:
   const isOfStable = path.includes(':address') || path === 'stablecoins'
   const since = facts.stables.find((one) => one.stable === stable)
   const searches = searchesOf(route, facts.slots, at, since?.block_time ?? 0)
-  const asked: AskedCoverage = {
+  const asked: CoverageRequest = {
     families,
     from: from - reach,
     to: seconds === undefined ? Math.max(from, to - 1) : to,

@@ -1,8 +1,8 @@
 import {
   anomalyEvent,
   inOrder,
-  isAboutAskedFor,
   type OracleEvent,
+  passesBreakFilter,
   pegBreakEvents,
   standing,
   withStanding,
@@ -71,7 +71,7 @@ export const EVENT_KINDS: readonly Kind[] = [
         ...allAnomalies(facts)
           .filter(({ window_end }) => window_end <= iso(anomalies))
           .map(anomalyEvent),
-      ].filter((event) => isWanted(event) && isAboutAskedFor(event, asked) && (!isOfStable || isAbout(event, stable)))
+      ].filter((event) => isWanted(event) && passesBreakFilter(event, asked) && (!isOfStable || isAbout(event, stable)))
       const horizonOf = (event: string): number =>
         event.startsWith('peg_break') ? breaks : event.startsWith('flow_anomaly') ? anomalies : tracks
       const isCompared = ({ event, occurred_at }: OracleEvent): boolean => occurred_at <= iso(horizonOf(event))

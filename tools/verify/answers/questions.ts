@@ -6,7 +6,7 @@ import { flowAnomaliesOracle, type OracleAnomaly } from '../../../oracle/flow-an
 import { holdersAt } from '../../../oracle/holders.js'
 import { issuanceAt } from '../../../oracle/issuance.js'
 import { liquidityAt } from '../../../oracle/liquidity.js'
-import { type AskedBreaks, isAskedFor, pegEventsOracle } from '../../../oracle/peg-events.js'
+import { type BreakFilter, passesFilter, pegEventsOracle } from '../../../oracle/peg-events.js'
 import { agreedBreaksOracle } from '../../../oracle/peg-tracks.js'
 import { expectedWindows } from '../../../oracle/peg-windows.js'
 import { reservesAt } from '../../../oracle/reserves.js'
@@ -75,7 +75,7 @@ const about = (what: string, { stable, at }: Subject, expected: unknown): Questi
 })
 
 /** A filter of breaks; none of two questions in three. */
-export function askedBreaks(pick: Subject['pick']): AskedBreaks {
+export function askedBreaks(pick: Subject['pick']): BreakFilter {
   if (pick(3) > 0) return {}
   const severity = ([undefined, 'mild', 'severe'] as const)[pick(3)]
   const min_size = ([undefined, 1, 1000, 1001, 10_000, 1_000_000] as const)[pick(6)]
@@ -179,7 +179,9 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     ask: (subject) => {
       const asked = askedBreaks(subject.pick)
       const depth = subject.facts.depth.get(subject.stable) ?? []
-      const events = pegEventsOracle(samplesOf(subject), subject.at, depth).filter((event) => isAskedFor(event, asked))
+      const events = pegEventsOracle(samplesOf(subject), subject.at, depth).filter((event) =>
+        passesFilter(event, asked),
+      )
       const question = about('peg-events', subject, { events: events.slice(0, 500) })
       return { ...question, query: { ...question.query, ...asked, limit: 500 } }
     },
@@ -191,7 +193,7 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
       const { min_size: _, ...asked } = askedBreaks(subject.pick)
       const depth = subject.facts.depth.get(subject.stable) ?? []
       const events = agreedBreaksOracle(samplesOf(subject), depth, subject.at).filter((event) =>
-        isAskedFor(event, asked),
+        passesFilter(event, asked),
       )
       const question = about('peg-events', subject, { events: events.slice(0, 500) })
       return { ...question, query: { ...question.query, ...asked, track: 'agreed', limit: 500 } }
