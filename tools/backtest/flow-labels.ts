@@ -41,8 +41,8 @@ export function parseFlowLabels(text: string): FlowLabel[] {
   const labels = parseRows(text, Row)
     .map(({ line, row }) => ({ ...row, line }))
     .sort((a, b) => {
-      const [one, other] = [edgeKey(a.from_token, a.to_token), edgeKey(b.from_token, b.to_token)]
-      return one === other ? a.from - b.from : one < other ? -1 : 1
+      const [edgeA, edgeB] = [edgeKey(a.from_token, a.to_token), edgeKey(b.from_token, b.to_token)]
+      return edgeA === edgeB ? a.from - b.from : edgeA < edgeB ? -1 : 1
     })
   let last: FlowLabel | undefined
   const faults: string[] = []
@@ -72,13 +72,13 @@ export function checkFlowLabels(
   { from, to }: Range,
   edges: readonly { from_token: string; to_token: string }[],
 ): void {
-  const known = new Set(edges.map(({ from_token, to_token }) => edgeKey(from_token, to_token)))
+  const storedEdges = new Set(edges.map(({ from_token, to_token }) => edgeKey(from_token, to_token)))
   const range = [from, to].map((seconds) => isoSeconds(new Date(seconds * 1000))).join(' to ')
   const faults = labels
     .toSorted((a, b) => a.line - b.line)
     .flatMap((label) => [
       ...(label.from < from || label.to > to ? [`line ${label.line}: is not within the range, ${range}`] : []),
-      ...(known.has(edgeKey(label.from_token, label.to_token))
+      ...(storedEdges.has(edgeKey(label.from_token, label.to_token))
         ? []
         : [`line ${label.line}: no flow of this edge is stored before the end of the range`]),
     ])

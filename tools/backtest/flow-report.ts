@@ -50,35 +50,35 @@ function figuresOf(
   { range, edges, unread }: FlowRun,
   labels: readonly FlowLabel[] | null,
 ): FlowFigures {
-  const foundOf = ({ found }: EdgeRun) => found[at] as EdgeRun['found'][number]
+  const resultOf = ({ byDetector: found }: EdgeRun) => found[at] as EdgeRun['byDetector'][number]
   const measured = edges.reduce((sum, { measured_seconds }) => sum + measured_seconds, 0)
   const judgement =
     labels &&
     judge(
       edges.map((edge) => ({
         subject: edgeKey(edge.from_token, edge.to_token),
-        events: foundOf(edge).events,
+        events: resultOf(edge).events,
         gaps: edge.gaps,
       })),
       labels.map((label) => ({ subject: edgeKey(label.from_token, label.to_token), ...label })),
       range,
       { isExpected: (label) => windowsOf(label) >= detector.min_windows, isClear, isAbout },
     )
-  const all = totalOf(edges.map((edge) => edge.all))
-  const flagged = totalOf(edges.map((edge) => foundOf(edge).flagged))
+  const ordinary = totalOf(edges.map((edge) => edge.counts))
+  const flagged = totalOf(edges.map((edge) => resultOf(edge).flagged))
   return {
     edges: edges.length,
     edge_weeks: measured / WEEK_SECONDS,
     unread_seconds: lengthOf(unread),
-    events: edges.reduce((sum, edge) => sum + foundOf(edge).events.length, 0),
+    events: edges.reduce((sum, edge) => sum + resultOf(edge).events.length, 0),
     ...(judgement ?? UNJUDGED),
     false_alarms_per_edge_week: judgement && ratio(judgement.false_alarms * WEEK_SECONDS, measured),
-    ordinary_windows: all.windows,
+    ordinary_windows: ordinary.windows,
     flagged_windows: flagged.windows,
-    flagged_windows_share: ratio(flagged.windows, all.windows),
-    sparse_trades: all.sparse_trades,
+    flagged_windows_share: ratio(flagged.windows, ordinary.windows),
+    sparse_trades: ordinary.sparse_trades,
     flagged_sparse_trades: flagged.sparse_trades,
-    flagged_sparse_trades_share: ratio(flagged.sparse_trades, all.sparse_trades),
+    flagged_sparse_trades_share: ratio(flagged.sparse_trades, ordinary.sparse_trades),
   }
 }
 
@@ -94,15 +94,17 @@ export function flowReportOf(detectors: readonly FlowDetector[], run: FlowRun, l
     detectors: detectors.map((detector, at) => ({
       detector,
       score: figuresOf(detector, at, run, labels),
-      events: run.edges.flatMap(({ from_token, to_token, found }) =>
-        (found[at] as EdgeRun['found'][number]).events.map(({ direction, started_at, confirmed_at, ended_at }) => ({
-          from_token,
-          to_token,
-          direction,
-          started_at: iso(started_at),
-          confirmed_at: iso(confirmed_at),
-          ended_at: iso(ended_at),
-        })),
+      events: run.edges.flatMap(({ from_token, to_token, byDetector: found }) =>
+        (found[at] as EdgeRun['byDetector'][number]).events.map(
+          ({ direction, started_at, confirmed_at, ended_at }) => ({
+            from_token,
+            to_token,
+            direction,
+            started_at: iso(started_at),
+            confirmed_at: iso(confirmed_at),
+            ended_at: iso(ended_at),
+          }),
+        ),
       ),
     })),
   }

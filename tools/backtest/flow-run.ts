@@ -33,9 +33,9 @@ export type EdgeRun = {
   /** The parts of the range in which it has no score. */
   gaps: Range[]
   /** The measured windows. */
-  all: Counts
+  counts: Counts
   /** Of each detector, in their order. */
-  found: { events: FlowEvent[]; flagged: Counts }[]
+  byDetector: { events: FlowEvent[]; flagged: Counts }[]
 }
 
 export type FlowRun = {
@@ -77,8 +77,8 @@ export class EdgeTally {
     labels: readonly Range[],
   ) {
     const none = (): Counts => ({ windows: 0, sparse_trades: 0 })
-    const found = detectors.map(() => ({ events: [], flagged: none() }))
-    this.#run = { ...edge, measured_seconds: 0, gaps: [], all: none(), found }
+    const byDetector = detectors.map(() => ({ events: [], flagged: none() }))
+    this.#run = { ...edge, measured_seconds: 0, gaps: [], counts: none(), byDetector }
     this.#detectors = detectors
     this.#range = range
     this.#labels = labels
@@ -97,8 +97,8 @@ export class EdgeTally {
       counts.windows++
       if (isSparseTrade) counts.sparse_trades++
     }
-    count(this.#run.all)
-    for (const [i, { events, flagged }] of this.#run.found.entries()) {
+    count(this.#run.counts)
+    for (const [i, { events, flagged }] of this.#run.byDetector.entries()) {
       const direction = flags[i] ?? null
       if (direction) count(flagged)
       const open = this.#open[i]
@@ -113,18 +113,18 @@ export class EdgeTally {
 
   end(): EdgeRun {
     extend(this.#run.gaps, { from: this.#until, to: this.#range.to })
-    for (const [i, { events }] of this.#run.found.entries()) this.#close(i, events)
+    for (const [i, { events }] of this.#run.byDetector.entries()) this.#close(i, events)
     return this.#run
   }
 
   #close(i: number, events: FlowEvent[]): void {
     const open = this.#open[i]
-    const needed = (this.#detectors[i] as FlowDetector).min_windows * FLOW_WINDOW_SECONDS
-    if (open && open.to - open.from >= needed)
+    const leastSeconds = (this.#detectors[i] as FlowDetector).min_windows * FLOW_WINDOW_SECONDS
+    if (open && open.to - open.from >= leastSeconds)
       events.push({
         direction: open.direction,
         started_at: open.from,
-        confirmed_at: open.from + needed,
+        confirmed_at: open.from + leastSeconds,
         ended_at: open.to,
       })
     this.#open[i] = null
@@ -172,15 +172,16 @@ async function zScoresOf(
   window: { window_start: Date; read_since: number },
   signal: AbortSignal,
 ): Promise<Map<string, Map<string, FlowScore>>> {
-  const asked = new Map<string, Promise<FlowScore[]>>()
+  const scoresOf = new Map<string, Promise<FlowScore[]>>()
   for (const { measure, limit } of detectors) {
     if (measure !== 'anomaly' && measure !== 'z_score') continue
     const key = `${measure} ${limit}`
-    if (!asked.has(key)) asked.set(key, Z_QUERIES[measure](clickhouse, { ...window, min_abs_z: limit }, { signal }))
+    if (!scoresOf.has(key))
+      scoresOf.set(key, Z_QUERIES[measure](clickhouse, { ...window, min_abs_z: limit }, { signal }))
   }
-  const rows = await Promise.all(asked.values())
+  const rows = await Promise.all(scoresOf.values())
   return new Map(
-    [...asked.keys()].map((key, i) => [
+    [...scoresOf.keys()].map((key, i) => [
       key,
       new Map((rows[i] as FlowScore[]).map((row) => [edgeKey(row.from_token, row.to_token), row])),
     ]),
@@ -210,10 +211,10 @@ export async function runFlowDetectors(
   const tallies = new Map<string, EdgeTally>()
   const tallyOf = ({ from_address: from_token, to_address: to_token }: EdgeScore): EdgeTally => {
     const key = edgeKey(from_token, to_token)
-    const known = tallies.get(key)
-    if (known) return known
-    const own = labels.filter((label) => label.from_token === from_token && label.to_token === to_token)
-    const tally = new EdgeTally({ from_token, to_token }, detectors, range, own)
+    const existing = tallies.get(key)
+    if (existing) return existing
+    const edgeLabels = labels.filter((label) => label.from_token === from_token && label.to_token === to_token)
+    const tally = new EdgeTally({ from_token, to_token }, detectors, range, edgeLabels)
     tallies.set(key, tally)
     return tally
   }

@@ -1,13 +1,13 @@
 import type { Range } from './prices.js'
 
 /** Something that a detector found, in unix seconds: known from `confirmed_at` on, not over yet if it has no end. */
-type Found = { started_at: number; confirmed_at: number; ended_at: number | null }
+type FoundEvent = { started_at: number; confirmed_at: number; ended_at: number | null }
 
 /** Something that is known to have happened to a stable or an edge, in [from, to), in unix seconds. */
-type Known = { subject: string } & Range
+type SubjectLabel = { subject: string } & Range
 
 /** What was found of a stable or an edge, and where nothing of it was measured. */
-type Searched<Event extends Found> = { subject: string; events: readonly Event[]; gaps: readonly Range[] }
+type Searched<Event extends FoundEvent> = { subject: string; events: readonly Event[]; gaps: readonly Range[] }
 
 /** How well what was found agrees with what is known. A ratio is null if there was nothing to compute it from. */
 export type Judgement = {
@@ -65,7 +65,7 @@ function f1Of(recall: number | null, precision: number | null): number | null {
  * Compares what was found in [range.from, range.to) with the labels. An event belongs to a label of its subject that it
  * overlaps and that `isAbout` allows. `isExpected` decides which labels count for recall, `isClear` which of these are clear.
  */
-export function judge<Event extends Found, Label extends Known>(
+export function judge<Event extends FoundEvent, Label extends SubjectLabel>(
   runs: readonly Searched<Event>[],
   labels: readonly Label[],
   range: Range,
@@ -80,8 +80,8 @@ export function judge<Event extends Found, Label extends Known>(
   },
 ): Judgement {
   const runOf = new Map(runs.map((run) => [run.subject, run]))
-  const explains = (label: Label, found: Event): boolean =>
-    found.started_at < label.to && (found.ended_at === null || found.ended_at > label.from) && isAbout(found, label)
+  const explains = (label: Label, event: Event): boolean =>
+    event.started_at < label.to && (event.ended_at === null || event.ended_at > label.from) && isAbout(event, label)
   const isMeasured = (label: Label): boolean => {
     const gaps = runOf.get(label.subject)?.gaps
     return (
@@ -91,7 +91,7 @@ export function judge<Event extends Found, Label extends Known>(
       !gaps.some(({ from, to }) => from < label.to && to > label.from)
     )
   }
-  const firstOf = (label: Label) => runOf.get(label.subject)?.events.find((found) => explains(label, found))
+  const firstOf = (label: Label) => runOf.get(label.subject)?.events.find((event) => explains(label, event))
   const measured = labels.filter(isMeasured)
   const expected = measured.filter(isExpected)
   const clear = expected.filter(isClear)
@@ -100,8 +100,8 @@ export function judge<Event extends Found, Label extends Known>(
     return first ? [Math.max(0, first.confirmed_at - label.from)] : []
   })
   const explained = runs.flatMap(({ subject, events }) => {
-    const own = labels.filter((label) => label.subject === subject)
-    return events.map((found) => own.some((label) => explains(label, found)))
+    const subjectLabels = labels.filter((label) => label.subject === subject)
+    return events.map((event) => subjectLabels.some((label) => explains(label, event)))
   })
   const falseAlarms = explained.filter((isTrue) => !isTrue).length
   const recall = ratio(delays.length, expected.length)

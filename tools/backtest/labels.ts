@@ -43,8 +43,8 @@ const MOST_FAULTS = 20
 
 /** Throws ConfigError with the faults of a file of labels, if there are any. */
 export function rejectFaults(faults: readonly string[]): void {
-  const rest = faults.length > MOST_FAULTS ? ['and more'] : []
-  if (faults.length > 0) throw new ConfigError([...faults.slice(0, MOST_FAULTS), ...rest])
+  const tail = faults.length > MOST_FAULTS ? ['and more'] : []
+  if (faults.length > 0) throw new ConfigError([...faults.slice(0, MOST_FAULTS), ...tail])
 }
 
 /** The rows of a CSV file with a header, each with its line. Throws ConfigError naming the lines at fault. */

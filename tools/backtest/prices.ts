@@ -40,11 +40,11 @@ export async function* pricesOf(
     query_params: { stable, from, to },
     signal,
   })
-  let rest: Buffer = Buffer.alloc(0)
+  let unread: Buffer = Buffer.alloc(0)
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const bytes = Buffer.concat([rest, chunk])
+    const bytes = Buffer.concat([unread, chunk])
     const whole = bytes.length - (bytes.length % PRICE_BYTES)
-    rest = bytes.subarray(whole)
+    unread = bytes.subarray(whole)
     // A copy, since the numbers must be aligned. Times fit into 31 bits until 2038, and so do blocks.
     yield new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + whole))
   }

@@ -14,11 +14,11 @@ export type Format = (typeof FORMATS)[number]
 
 export const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
 
-const shown = ({ started_at, confirmed_at, ended_at, seen: _, ...found }: FoundBreak) => ({
+const shown = ({ started_at, confirmed_at, ended_at, seen: _, ...pegBreak }: FoundBreak) => ({
   started_at: iso(started_at),
   confirmed_at: iso(confirmed_at),
   ended_at: ended_at === null ? null : iso(ended_at),
-  ...found,
+  ...pegBreak,
 })
 
 export type Report = ReturnType<typeof reportOf>
@@ -34,12 +34,16 @@ export function reportOf(
     from: iso(range.from),
     to: iso(range.to),
     detectors: detectors.map((detector, i) => {
-      const own = runs.map((run) => run[i] as StableRun)
+      const detectorRuns = runs.map((run) => run[i] as StableRun)
       return {
         detector,
-        score: scoreOf(detector, own, labels, range),
-        breaks: own.flatMap(({ stable, breaks }) => breaks.map((found) => ({ stable, ...shown(found) }))),
-        gaps: own.flatMap(({ stable, gaps }) => gaps.map(({ from, to }) => ({ stable, from: iso(from), to: iso(to) }))),
+        score: scoreOf(detector, detectorRuns, labels, range),
+        breaks: detectorRuns.flatMap(({ stable, breaks }) =>
+          breaks.map((pegBreak) => ({ stable, ...shown(pegBreak) })),
+        ),
+        gaps: detectorRuns.flatMap(({ stable, gaps }) =>
+          gaps.map(({ from, to }) => ({ stable, from: iso(from), to: iso(to) })),
+        ),
       }
     }),
   }

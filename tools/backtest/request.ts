@@ -119,9 +119,12 @@ const requestOf = <Detector, Label>(
 export function parseRequest(args: string[], env: Record<string, string | undefined>, now: Date) {
   const { help = false, flows = false, ...values } = readFlags(OPTIONS, args)
   if (help) return null
-  const given = { ...env, ...Object.fromEntries(Object.entries(values).map(([name, value]) => [`--${name}`, value])) }
+  const settings = {
+    ...env,
+    ...Object.fromEntries(Object.entries(values).map(([name, value]) => [`--${name}`, value])),
+  }
   return flows
-    ? { kind: 'flows' as const, ...requestOf(parseEnv(flowSettingsOf(now), given), parseFlowLabels) }
-    : { kind: 'pegs' as const, ...requestOf(parseEnv(pegSettingsOf(now), given), parseLabels) }
+    ? { kind: 'flows' as const, ...requestOf(parseEnv(flowSettingsOf(now), settings), parseFlowLabels) }
+    : { kind: 'pegs' as const, ...requestOf(parseEnv(pegSettingsOf(now), settings), parseLabels) }
 }
 export type Request = NonNullable<ReturnType<typeof parseRequest>>

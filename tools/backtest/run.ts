@@ -26,10 +26,10 @@ class Measured {
   readonly #range: Range
   readonly #most: number
 
-  constructor(range: Range, most: number) {
+  constructor(range: Range, mostSeconds: number) {
     this.#range = range
     this.#until = range.from
-    this.#most = most
+    this.#most = mostSeconds
   }
 
   /** A sample speaks for the time before it: since the sample before, at most `most` seconds. */
@@ -58,22 +58,22 @@ export async function runDetectors(
   signal: AbortSignal,
 ): Promise<StableRun[]> {
   const finders = detectors.map((detector) => new BreakFinder(detector))
-  /** The same price is read once, whichever detectors follow it. */
-  const passes = new Map<string, PriceOf & { own: BreakFinder[]; time: Measured }>()
+  /** A price is read once for all detectors that follow it. */
+  const passes = new Map<string, PriceOf & { finders: BreakFinder[]; time: Measured }>()
   const keyOf = ({ size_tokens, agree_tokens }: PriceOf): string => `${size_tokens} ${agree_tokens}`
   for (const [i, { size_tokens, agree_tokens }] of detectors.entries()) {
     const price = { size_tokens, agree_tokens }
     const time = new Measured(range, size_tokens === 1 ? MAX_SAMPLE_SECONDS : MAX_DEPTH_SECONDS)
-    const pass = passes.get(keyOf(price)) ?? { ...price, own: [], time }
-    pass.own.push(finders[i] as BreakFinder)
+    const pass = passes.get(keyOf(price)) ?? { ...price, finders: [], time }
+    pass.finders.push(finders[i] as BreakFinder)
     passes.set(keyOf(price), pass)
   }
-  for (const { own, time, ...price } of passes.values()) {
+  for (const { finders, time, ...price } of passes.values()) {
     for await (const rows of pricesOf(clickhouse, { stable, ...price, ...range }, signal)) {
       for (let at = 0; at < rows.length; at += PRICE_NUMBERS) {
         const [seconds, block, deviation] = [rows[at] as number, rows[at + 1] as number, rows[at + 2] as number]
         time.add(seconds)
-        for (const finder of own) finder.add(seconds, block, deviation)
+        for (const finder of finders) finder.add(seconds, block, deviation)
       }
     }
     time.end()

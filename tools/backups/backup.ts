@@ -50,9 +50,9 @@ export async function backup(
     { ...options, maxOpenConnections: 1, sessionId: randomUUID() },
   )
   try {
-    const known = await databases(server)
-    if (!known.includes(database))
-      throw new BackupError(`there is no database ${database}; the server has ${known.join(', ')}`)
+    const stored = await databases(server)
+    if (!stored.includes(database))
+      throw new BackupError(`there is no database ${database}; the server has ${stored.join(', ')}`)
     const entries = await describeTables(server, database)
     const notInTar = entries.filter(({ engine_name }) => /^(Memory|.*Log)$/.test(engine_name)).map(({ name }) => name)
     if (/\.(tar|tgz|zip)(\.|$)/.test(to) && notInTar.length > 0) {
@@ -62,8 +62,8 @@ export async function backup(
     }
     await storeManifest(session, entries)
     const settings = base === undefined ? '' : ` SETTINGS base_backup = ${backupLocation(env, base)}`
-    const what = `DATABASE ${quoteName(database)}, TEMPORARY TABLE ${MANIFEST}`
-    const size = await runOperation(session, `BACKUP ${what} TO ${backupLocation(env, to)}${settings}`)
+    const backedUp = `DATABASE ${quoteName(database)}, TEMPORARY TABLE ${MANIFEST}`
+    const size = await runOperation(session, `BACKUP ${backedUp} TO ${backupLocation(env, to)}${settings}`)
     // A table that is the same before and after did not change in between: every change also changes the ledger.
     const changed: ManifestEntry[] = []
     for (const entry of entries.filter(({ is_checked }) => is_checked)) {

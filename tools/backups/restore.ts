@@ -40,7 +40,7 @@ const DAY_MS = 86_400_000
 type Restored = ManifestEntry & {
   /** How many rows were removed because their batch was not committed when the backup began. */
   dropped: string
-  found: { rows: string; checksum: string }
+  restored: { rows: string; checksum: string }
   /** Whether the checked rows are the same as when the backup began. */
   isSame: boolean
 }
@@ -82,9 +82,9 @@ export async function restore(
       await settleRestoredViews({ ...env, CLICKHOUSE_DATABASE: database })
     const tables: Restored[] = []
     for (const entry of entries) {
-      const found = await countRows(server, entry, database)
-      const isSame = !entry.is_checked || (found.rows === entry.rows && found.checksum === entry.checksum)
-      tables.push({ ...entry, dropped: dropped.get(entry.name) as string, found, isSame })
+      const restored = await countRows(server, entry, database)
+      const isSame = !entry.is_checked || (restored.rows === entry.rows && restored.checksum === entry.checksum)
+      tables.push({ ...entry, dropped: dropped.get(entry.name) as string, restored, isSame })
     }
     return { database, tables }
   } finally {

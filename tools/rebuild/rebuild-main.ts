@@ -10,7 +10,7 @@ const TIMEOUT_MS = 3_600_000
 
 function readName(args: string[]): DerivedTableName {
   const names = Object.keys(DERIVED_TABLES) as DerivedTableName[]
-  const name = names.find((known) => args.length === 1 && known === args[0])
+  const name = names.find((candidate) => args.length === 1 && candidate === args[0])
   if (!name) throw new ConfigError([`usage: npm run rebuild -- ${names.join('|')} (stop ingest first)`])
   return name
 }

@@ -3,7 +3,7 @@ import { type Driver, FILLED_BY, GROWTH } from './growth.js'
 import type { Measured, MeasuredTable } from './measured.js'
 
 /** What is wanted; what is omitted stays as it was measured. */
-export type Wanted = {
+export type WantedDatabase = {
   transactionsPerSecond?: number | undefined
   stables?: number | undefined
   blockSeconds?: number | undefined
@@ -48,7 +48,7 @@ export function bytesPerRow({ largest, smallest }: Pick<MeasuredTable, 'largest'
 const ratio = (now: number, before: number): number => (before === 0 ? 1 : now / before)
 
 /** The chain that the wanted database follows, and how many times as much of each driver it has as the measured one. */
-function driversOf({ tables, stretch }: Measured, wanted: Wanted) {
+function driversOf({ tables, stretch }: Measured, wanted: WantedDatabase) {
   const rowsOf = (name: string): number => tables.find(({ table }) => table === name)?.grown?.rows ?? 0
   // The first block ends no interval.
   const blockSeconds = (stretch.to_time - stretch.from_time) / (stretch.blocks - 1)
@@ -76,7 +76,11 @@ function driversOf({ tables, stretch }: Measured, wanted: Wanted) {
 type Drivers = ReturnType<typeof driversOf>
 
 /** What a table grows to. `seconds` is how long the measured stretch took. */
-function tableEstimate(measured: MeasuredTable, { chain, seconds, times }: Drivers, wanted: Wanted): TableEstimate {
+function tableEstimate(
+  measured: MeasuredTable,
+  { chain, seconds, times }: Drivers,
+  wanted: WantedDatabase,
+): TableEstimate {
   const { table, rows, largest, part_overhead, grown } = measured
   const growth = GROWTH[table]
   const grows_with = growth?.with ?? 'nothing'
@@ -123,7 +127,7 @@ function insertsAndParts({ tables, stretch }: Measured, { chain, times }: Driver
  * What a database like the measured one needs later. The rows of each table are multiplied by what they grow with; bytes a
  * row are as measured.
  */
-export function estimate(measured: Measured, wanted: Wanted): Estimate {
+export function estimate(measured: Measured, wanted: WantedDatabase): Estimate {
   const drivers = driversOf(measured, wanted)
   const tables = measured.tables.map((table) => tableEstimate(table, drivers, wanted))
   const per_day = tables.reduce((total, { bytes_per_day }) => total + bytes_per_day, 0)

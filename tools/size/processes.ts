@@ -34,30 +34,30 @@ const isWatching = (route: string): boolean => route === '/metrics' || route.sta
 /** A process does not know which route its CPU time was for: each gets as much of it as it has of the time of all requests. */
 function apiFigures(metrics: MetricsText): ProcessFigures['api'] {
   const routes = new Map<string, { requests: number; seconds: number }>()
-  const add = (end: 'count' | 'sum', as: 'requests' | 'seconds'): void => {
+  const add = (end: 'count' | 'sum', figure: 'requests' | 'seconds'): void => {
     for (const { labels, value } of metrics.samples(`${REQUESTS}_${end}`)) {
       const { route: name = 'none' } = labels
       if (isWatching(name)) continue
       const route = routes.get(name) ?? { requests: 0, seconds: 0 }
-      routes.set(name, { ...route, [as]: route[as] + value })
+      routes.set(name, { ...route, [figure]: route[figure] + value })
     }
   }
   add('count', 'requests')
   add('sum', 'seconds')
-  const all = [...routes.values()].reduce(
+  const total = [...routes.values()].reduce(
     (sum, { requests, seconds }) => ({ requests: sum.requests + requests, seconds: sum.seconds + seconds }),
     { requests: 0, seconds: 0 },
   )
-  if (all.requests < LEAST_REQUESTS || all.seconds === 0) return null
+  if (total.requests < LEAST_REQUESTS || total.seconds === 0) return null
   const cpu = cpuOf(metrics)
   return {
-    requests: all.requests,
-    cpu_seconds_per_request: cpu / all.requests,
+    requests: total.requests,
+    cpu_seconds_per_request: cpu / total.requests,
     routes: [...routes]
       .map(([route, { requests, seconds }]) => ({
         route,
         requests,
-        cpu_seconds_per_request: (cpu * seconds) / all.seconds / requests,
+        cpu_seconds_per_request: (cpu * seconds) / total.seconds / requests,
       }))
       .toSorted((a, b) => b.requests * b.cpu_seconds_per_request - a.requests * a.cpu_seconds_per_request),
     memory_bytes: memoryOf(metrics),
@@ -65,9 +65,9 @@ function apiFigures(metrics: MetricsText): ProcessFigures['api'] {
 }
 
 /** The figures in the metrics of some processes, which are known by what they count; of several of a kind, those of the last. `now` is in unix seconds. */
-export function processFigures(all: readonly MetricsText[], now: number): ProcessFigures {
+export function processFigures(processes: readonly MetricsText[], now: number): ProcessFigures {
   const figures: ProcessFigures = { ingest: null, api: null, jobs: null }
-  for (const metrics of all) {
+  for (const metrics of processes) {
     if (metrics.total('plumbline_http_requests_running') !== undefined) figures.api = apiFigures(metrics)
     else if (metrics.total('plumbline_ingest_blocks_total') !== undefined) figures.ingest = ingestFigures(metrics)
     else if (metrics.total('plumbline_jobs_lease_held') !== undefined) {

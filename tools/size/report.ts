@@ -1,12 +1,12 @@
 import { inBytes, table } from '../../process/command-line.js'
-import { type Estimate, estimate, type Wanted } from './estimate.js'
+import { type Estimate, estimate, type WantedDatabase } from './estimate.js'
 import type { Measured } from './measured.js'
 import { LEAST_REQUESTS, type ProcessFigures } from './processes.js'
 import { LOGGED_MINUTES, type ServerFigures } from './server.js'
 
-type Found = {
+type ReportInput = {
   measured: Measured
-  wanted: Wanted
+  wanted: WantedDatabase
   requestsPerSecond: number | null
   needs: Estimate
   processes: ProcessFigures
@@ -24,7 +24,7 @@ function notMeasured({
   server: { use, kinds },
   unread,
   requestsPerSecond,
-}: Found): string[] {
+}: ReportInput): string[] {
   const missing: (string | false)[] = [
     ...unread.map((reason) => `metrics at ${reason}`),
     !ingest &&
@@ -43,8 +43,8 @@ function notMeasured({
 export type Report = ReturnType<typeof reportOf>
 
 /** All figures, as they are printed as JSON: bytes, seconds, and numbers a second or a day. Null is what was not measured. */
-export function reportOf(found: Found) {
-  const { measured, wanted, requestsPerSecond, needs, processes, server } = found
+export function reportOf(input: ReportInput) {
+  const { measured, wanted, requestsPerSecond, needs, processes, server } = input
   const { ingest, api, jobs } = processes
   const rowsPerDay = ({ tables }: Estimate) => tables.reduce((sum, { rows_per_day }) => sum + rows_per_day, 0)
   const now = rowsPerDay(estimate(measured, { days: wanted.days, replicas: 1 }))
@@ -88,7 +88,7 @@ export function reportOf(found: Found) {
       jobs: jobs?.memory_bytes ?? null,
       api: api?.memory_bytes ?? null,
     },
-    not_measured: notMeasured(found),
+    not_measured: notMeasured(input),
   }
 }
 
@@ -97,12 +97,13 @@ const number = (value: number): string => {
   return value >= 1000 ? Math.round(value).toLocaleString('en') : value >= 10 ? value.toFixed(0) : value.toPrecision(2)
 }
 const NOT_MEASURED = 'not measured'
-const known = <Value>(value: Value | null, show: (value: Value) => string): string =>
+const orNotMeasured = <Value>(value: Value | null, show: (value: Value) => string): string =>
   value === null ? NOT_MEASURED : show(value)
-const cores = (value: number | null): string => known(value, (cores) => `${number(cores)} cores`)
-const each = (what: string) => (seconds: number) => `${number(seconds * 1000)} ms of CPU a ${what}`
+const cores = (value: number | null): string => orNotMeasured(value, (cores) => `${number(cores)} cores`)
+const cpuPer = (what: string) => (seconds: number) => `${number(seconds * 1000)} ms of CPU a ${what}`
 /** Of a process of which only some is known, that. */
-const all = (...figures: string[]): string => figures.filter((text) => text !== NOT_MEASURED).join(', ') || NOT_MEASURED
+const measuredFigures = (...figures: string[]): string =>
+  figures.filter((text) => text !== NOT_MEASURED).join(', ') || NOT_MEASURED
 
 function tablesText({ tables, days }: Report): string {
   const growing = tables.filter(({ rows_per_day }) => rows_per_day > 0)
@@ -131,7 +132,7 @@ function queriesText({ cpu: { queries, routes } }: Report): string[] {
       query,
       number(runs),
       `${((seconds / runs) * 1000).toFixed(1)} ms`,
-      known(cpu_seconds, (cpu) => `${((cpu / runs) * 1000).toFixed(1)} ms`),
+      orNotMeasured(cpu_seconds, (cpu) => `${((cpu / runs) * 1000).toFixed(1)} ms`),
     ])
   return [
     ...(ofRoutes.length ? [`\n${table([['route', 'requests', 'CPU a request'], ...ofRoutes])}`] : []),
@@ -143,7 +144,7 @@ function queriesText({ cpu: { queries, routes } }: Report): string[] {
 
 /** The report for a reader. */
 export function asText(report: Report): string {
-  const { measured_over: stretch, chain, disk, per_second, cpu, cores: of, memory, replicas, days } = report
+  const { measured_over: stretch, chain, disk, per_second, cpu, cores: coreFigures, memory, replicas, days } = report
   const lines: [string, string][] = [
     ['measured over', `blocks ${stretch.from_block} to ${stretch.to_block}, ${stretch.to_time - stretch.from_time} s`],
     [
@@ -155,28 +156,39 @@ export function asText(report: Report): string {
     [`on ${replicas} ${replicas === 1 ? 'server' : 'servers'}`, `${inBytes(disk.all_replicas)} with that room`],
     [
       'inserts by ingest',
-      `${number(per_second.inserts)}/s, ${number(chain.blocks_per_batch)} blocks a batch; ${known(per_second.logged_inserts, (inserts) => `${number(inserts)}/s in the query log, of all processes`)}`,
+      `${number(per_second.inserts)}/s, ${number(chain.blocks_per_batch)} blocks a batch; ${orNotMeasured(per_second.logged_inserts, (inserts) => `${number(inserts)}/s in the query log, of all processes`)}`,
     ],
     ['parts', `${number(per_second.parts)}/s`],
     [
       'writes to Keeper',
       per_second.keeper_writes === null ? 'none with one server' : `${number(per_second.keeper_writes)}/s`,
     ],
-    ['calls to the node', known(per_second.node_calls, (calls) => `${number(calls)}/s`)],
+    ['calls to the node', orNotMeasured(per_second.node_calls, (calls) => `${number(calls)}/s`)],
     [
       'ingest',
-      all(cores(of.ingest), known(memory.ingest, inBytes), known(cpu.ingest_seconds_per_block, each('block now'))),
+      measuredFigures(
+        cores(coreFigures.ingest),
+        orNotMeasured(memory.ingest, inBytes),
+        orNotMeasured(cpu.ingest_seconds_per_block, cpuPer('block now')),
+      ),
     ],
     [
       'ClickHouse',
-      all(
-        cores(of.clickhouse),
-        known(memory.clickhouse, inBytes),
-        known(memory.largest_query, (bytes) => `${inBytes(bytes)} for the largest query`),
+      measuredFigures(
+        cores(coreFigures.clickhouse),
+        orNotMeasured(memory.clickhouse, inBytes),
+        orNotMeasured(memory.largest_query, (bytes) => `${inBytes(bytes)} for the largest query`),
       ),
     ],
-    ['jobs', all(cores(of.jobs), known(memory.jobs, inBytes))],
-    ['API', all(cores(of.api), known(memory.api, inBytes), known(cpu.api_seconds_per_request, each('request')))],
+    ['jobs', measuredFigures(cores(coreFigures.jobs), orNotMeasured(memory.jobs, inBytes))],
+    [
+      'API',
+      measuredFigures(
+        cores(coreFigures.api),
+        orNotMeasured(memory.api, inBytes),
+        orNotMeasured(cpu.api_seconds_per_request, cpuPer('request')),
+      ),
+    ],
   ]
   const width = Math.max(...lines.map(([name]) => name.length))
   return [
@@ -185,12 +197,12 @@ export function asText(report: Report): string {
     ...lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
     ...queriesText(report),
     '',
-    ...(of.times_rows === 1
+    ...(coreFigures.times_rows === 1
       ? []
       : [
-          `cores of ingest and ClickHouse: as if their CPU grew with the rows, ${number(of.times_rows)} times as many as now; memory, times and the log are as now`,
+          `cores of ingest and ClickHouse: as if their CPU grew with the rows, ${number(coreFigures.times_rows)} times as many as now; memory, times and the log are as now`,
         ]),
-    ...(of.ingest !== null && of.ingest > 1
+    ...(coreFigures.ingest !== null && coreFigures.ingest > 1
       ? ['ingest is one process that uses little more than one core: try this load before you rely on it']
       : []),
     ...report.not_measured.map((reason) => `not measured: ${reason}`),

@@ -19,8 +19,8 @@ type Tally = {
 export type FactComparison = {
   /** Compares the facts that the chain has for these blocks with those in the database. */
   compare: (reread: Reread) => Promise<void>
-  /** One finding per table. `asked` is how many blocks of each stretch were to be compared. */
-  findings: (asked: ReadonlyMap<Stretch, number>) => Finding[]
+  /** One finding per table. `blocksIn` is how many blocks of each stretch were to be compared. */
+  findings: (blocksIn: ReadonlyMap<Stretch, number>) => Finding[]
 }
 
 /** Whether a table's facts can be derived without the state of their block. Values of flows need the block's quotes. */
@@ -78,14 +78,17 @@ export function compareFacts(clickhouse: ClickHouseClient, letGoUntil: number): 
         }
       }
     },
-    findings: (asked) =>
+    findings: (blocksIn) =>
       [...tallies].map(([table, tally]) => {
         const { family } = FACT_TABLES[table]
-        const wanted = [...asked].reduce((sum, [{ isIn }, blocks]) => sum + (isIn[family].length > 0 ? blocks : 0), 0)
+        const comparedBlocks = [...blocksIn].reduce(
+          (sum, [{ isIn }, blocks]) => sum + (isIn[family].length > 0 ? blocks : 0),
+          0,
+        )
         return {
           what: `${table} row by row`,
           status: tally.differing > 0 ? 'mismatch' : tally.blocks === 0 ? 'not checked' : 'match',
-          scope: rowsOf(tally, wanted - tally.blocks - tally.unpriced - tally.letGo),
+          scope: rowsOf(tally, comparedBlocks - tally.blocks - tally.unpriced - tally.letGo),
           differences: tally.shown,
         }
       }),

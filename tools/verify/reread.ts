@@ -167,5 +167,5 @@ export async function* rereadSome(
     if (batch.decoded.length === 0) return null
     return { ...(await complete(reader, { batch, stretch })), numbers: [number] }
   })
-  for await (const one of reread) if (one) yield one
+  for await (const block of reread) if (block) yield block
 }

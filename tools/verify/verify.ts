@@ -51,9 +51,9 @@ export type VerifyOptions = RereadOptions & {
 /** The published briefings: as many as answers of any other kind. */
 async function readBriefings({ clickhouse, seed, answers }: VerifyOptions): Promise<LiveBriefing[]> {
   if (answers === null) return []
-  const known = await allStablecoins(clickhouse, { before_block: Number.MAX_SAFE_INTEGER })
+  const created = await allStablecoins(clickhouse, { before_block: Number.MAX_SAFE_INTEGER })
   const count = Math.floor(answers.count / KIND_COUNT)
-  return askBriefings(answers.api, { stables: known.map(({ stable }) => stable), count, seed })
+  return askBriefings(answers.api, { stables: created.map(({ stable }) => stable), count, seed })
 }
 
 /** Everything that was read again, and how many blocks of it have no state, because the node dropped it. */
@@ -77,8 +77,8 @@ async function checkAnswers(options: VerifyOptions, read: AllRead): Promise<Find
     ),
   })
   const count = answers.count - briefings.length
-  const found = await compareAnswers(facts, { ...answers, seed, onProgress, count })
-  return [...found, compareBriefings(facts, briefings)]
+  const findings = await compareAnswers(facts, { ...answers, seed, onProgress, count })
+  return [...findings, compareBriefings(facts, briefings)]
 }
 
 /** There is nothing to verify, or the catalogue that is needed to decode it is missing. */
@@ -102,7 +102,7 @@ const canMerge = (sum: Reread, next: Reread): boolean =>
  * Merges the facts of consecutive ranges of a stretch until they cover about COMPARED_TOGETHER blocks, keeping those
  * with and without states apart.
  */
-async function* together(ranges: AsyncIterable<Reread>): AsyncGenerator<Reread> {
+async function* mergeRanges(ranges: AsyncIterable<Reread>): AsyncGenerator<Reread> {
   let sum: Reread | undefined
   for await (const next of ranges) {
     if (sum && canMerge(sum, next)) {
@@ -124,19 +124,20 @@ async function* together(ranges: AsyncIterable<Reread>): AsyncGenerator<Reread> 
 /** The `blocks` to read again, among those with more than the catalogue, and how many of them are in each stretch. */
 function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
   const full = stretches.filter(hasBlocks)
-  if (blocks === null) return { numbers: null, asked: new Map(full.map((one) => [one, one.to - one.from + 1])) }
+  if (blocks === null)
+    return { numbers: null, blocksIn: new Map(full.map((stretch) => [stretch, stretch.to - stretch.from + 1])) }
   // Counted through all stretches as if they were contiguous.
   const sizes = full.map(({ from, to }) => to - from + 1)
-  const all = sizes.reduce((sum, size) => sum + size, 0)
-  const asked = new Map<Stretch, number>()
-  const numbers = sampleBlocks(0, all - 1, blocks, seed).map((index) => {
-    let [i, rest] = [0, index]
-    while (rest >= (sizes[i] as number)) rest -= sizes[i++] as number
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const blocksIn = new Map<Stretch, number>()
+  const numbers = sampleBlocks(0, total - 1, blocks, seed).map((index) => {
+    let [i, offset] = [0, index]
+    while (offset >= (sizes[i] as number)) offset -= sizes[i++] as number
     const stretch = full[i] as Stretch
-    asked.set(stretch, (asked.get(stretch) ?? 0) + 1)
-    return stretch.from + rest
+    blocksIn.set(stretch, (blocksIn.get(stretch) ?? 0) + 1)
+    return stretch.from + offset
   })
-  return { numbers, asked }
+  return { numbers, blocksIn }
 }
 
 /**
@@ -158,29 +159,29 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   if (unknown)
     throw new NothingInError(`the catalogue of block ${unknown.from} is not stored: run npm run ingest first`)
 
-  const { numbers, asked } = pick(options, stretches)
+  const { numbers, blocksIn } = pick(options, stretches)
   const reread = numbers === null ? rereadAll(options, stretches) : rereadSome(options, stretches, numbers)
   const comparison = compareFacts(session, letGoUntil)
-  const wanted = [...asked.values()].reduce((sum, count) => sum + count, 0)
+  const blockCount = [...blocksIn.values()].reduce((sum, count) => sum + count, 0)
   const parts: Facts[] = []
   let [done, pruned] = [0, 0]
-  for await (const range of together(reread)) {
+  for await (const range of mergeRanges(reread)) {
     await comparison.compare(range)
     if (options.answers !== null) parts.push(range.facts)
     if (!range.hasStates) pruned += range.blocks
     done += range.blocks
-    onProgress(done, wanted)
+    onProgress(done, blockCount)
   }
 
   const ranges = rangesOf(stretches, 'logs')
-  const endsOfAll = async (all: typeof ranges) =>
-    (await Promise.all(all.map((range) => endsOf(clickhouse, range)))).flatMap((end) => (end ? [end] : []))
-  const [ends, held] = [await endsOfAll(ranges), await endsOfAll(rangesOf(stretches, 'transfers'))]
+  const endsOfAll = async (blockRanges: typeof ranges) =>
+    (await Promise.all(blockRanges.map((range) => endsOf(clickhouse, range)))).flatMap((end) => (end ? [end] : []))
+  const [logEnds, transferEnds] = [await endsOfAll(ranges), await endsOfAll(rangesOf(stretches, 'transfers'))]
   const stables = await allStablecoins(clickhouse, { before_block: last + 1 })
-  const lastTime = ends.at(-1)?.time ?? 0
-  const amounts = { clickhouse, rpc, stables, ranges: ends }
+  const lastTime = logEnds.at(-1)?.time ?? 0
+  const amounts = { clickhouse, rpc, stables, ranges: logEnds }
   return [
-    ...comparison.findings(asked),
+    ...comparison.findings(blocksIn),
     ...(await checkAnswers(options, { parts, pruned, stretches, briefings })),
     await checkLinks(clickhouse, ranges),
     await checkPlaces(clickhouse, ranges),
@@ -192,7 +193,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkDoubleEntry(clickhouse, new Date(0), new Date((lastTime + 1) * 1000)),
     await checkSupply(amounts),
     await checkFees(amounts, letGoUntil),
-    ...(await checkHolders({ clickhouse, rpc, stables, ranges: held, seed: options.seed })),
+    ...(await checkHolders({ clickhouse, rpc, stables, ranges: transferEnds, seed: options.seed })),
     await checkPayments({ clickhouse, rpc, payee, fromBlock: ranges[0]?.[0] ?? FIRST_BLOCK }),
   ]
 }

@@ -18,11 +18,11 @@ const ATTEMPTS = 20
 const BUSY: readonly number[] = [429, 503, 408]
 
 /** A decoded figure in the type in which JSON has it: formats write numbers, times and lists in different ways. */
-function figureOf(cell: unknown, wanted: unknown): unknown {
+function figureOf(cell: unknown, expected: unknown): unknown {
   if (cell === null || cell === undefined) return null
-  if (typeof wanted === 'number') return Number(cell)
-  if (Array.isArray(wanted) && typeof cell === 'string') return JSON.parse(cell.replaceAll("'", '"'))
-  return typeof wanted === 'string' ? `${cell}`.replace('.000Z', 'Z') : cell
+  if (typeof expected === 'number') return Number(cell)
+  if (Array.isArray(expected) && typeof cell === 'string') return JSON.parse(cell.replaceAll("'", '"'))
+  return typeof expected === 'string' ? `${cell}`.replace('.000Z', 'Z') : cell
 }
 
 /** The rows of an export, as JSON would have them. */
@@ -34,9 +34,9 @@ async function rowsOf(api: Api, bytes: Buffer, { query: { format }, expected }: 
       .map((line) => JSON.parse(line) as Body)
   if (format !== 'csv' && format !== 'parquet' && format !== 'arrow') return []
   const rows = await decodeRows(api.clickhouse, { format, bytes })
-  const wanted = (expected as { data?: Body[] } | null)?.data ?? []
+  const expectedRows = (expected as { data?: Body[] } | null)?.data ?? []
   return rows.map((row, i) =>
-    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, figureOf(cell, wanted[i]?.[name])])),
+    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, figureOf(cell, expectedRows[i]?.[name])])),
   )
 }
 

@@ -46,14 +46,14 @@ export const COLUMN_KINDS: readonly Kind[] = [
       const [first = 0, end = 0] = [starts[0], (starts.at(-1) ?? 0) + seconds]
       const stables = facts.stables.map(({ stable }) => stable).sort()
       const columns = stables.flatMap((address) => {
-        const found = pegColumns(between(samplesOf(facts, address), first, end), starts, seconds)
-        return found ? [{ address, ...found }] : []
+        const figures = pegColumns(between(samplesOf(facts, address), first, end), starts, seconds)
+        return figures ? [{ address, ...figures }] : []
       })
-      const one = pick(2) === 0 ? columns[pick(columns.length)] : undefined
+      const chosen = pick(2) === 0 ? columns[pick(columns.length)] : undefined
       return {
         path: 'stablecoins/peg/series',
-        query: { ...query, ...(one && { stables: one.address }) },
-        expected: { ...head, stables: one ? [one] : columns },
+        query: { ...query, ...(chosen && { stables: chosen.address }) },
+        expected: { ...head, stables: chosen ? [chosen] : columns },
         read: ({ stables, ...body }) => ({
           ...body,
           stables: (stables as { address: string }[]).toSorted((a, b) => (a.address < b.address ? -1 : 1)),
@@ -66,12 +66,16 @@ export const COLUMN_KINDS: readonly Kind[] = [
     ask: (subject) => {
       const { facts, stable } = subject
       const { starts, seconds, head, query } = columnsOf(subject, { most: MOST_WINDOWS })
-      const ends = starts.map((start) => start + seconds)
-      const samples = between(samplesOf(facts, stable), (ends[0] ?? 0) - WEEK, ends.at(-1) ?? 0)
+      const windowEnds = starts.map((start) => start + seconds)
+      const samples = between(samplesOf(facts, stable), (windowEnds[0] ?? 0) - WEEK, windowEnds.at(-1) ?? 0)
       return {
         path: `stablecoins/${stable}/peg/windows/series`,
         query,
-        expected: { address: stable, ...head, ...(ends.length > 0 && { windows: windowColumns(samples, ends) }) },
+        expected: {
+          address: stable,
+          ...head,
+          ...(windowEnds.length > 0 && { windows: windowColumns(samples, windowEnds) }),
+        },
       }
     },
   },
@@ -94,14 +98,14 @@ export const COLUMN_KINDS: readonly Kind[] = [
     ask: ({ facts, stable, at, pick }) => {
       const isList = pick(2) === 0
       const stables = isList ? facts.stables.filter(({ block_time }) => block_time <= at) : [{ stable }]
-      const figures = stables.map((one) => figuresOf(facts, one.stable, at))
+      const figures = stables.map((chosen) => figuresOf(facts, chosen.stable, at))
       return {
         path: isList ? 'stablecoins' : `stablecoins/${stable}`,
         query: { as_of: at },
-        expected: Object.fromEntries(figures.map(({ address, ...rest }) => [address, rest])),
+        expected: Object.fromEntries(figures.map(({ address, ...figures }) => [address, figures])),
         read: (body) =>
           Object.fromEntries(
-            ((isList ? body.stablecoins : [body]) as Body[]).map(({ address, ...rest }) => [`${address}`, rest]),
+            ((isList ? body.stablecoins : [body]) as Body[]).map(({ address, ...figures }) => [`${address}`, figures]),
           ),
       }
     },

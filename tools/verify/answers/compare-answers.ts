@@ -28,9 +28,9 @@ export type AnswerOptions = {
 
 /** The second of a block, the second before it, or any other up to `last`. */
 function instantOf(times: readonly number[], last: number, pick: (n: number) => number): number {
-  const [first, known] = [times[0] ?? 0, times.filter((time) => time <= last)]
-  if (pick(2) === 0 || known.length === 0) return first + pick(last - first + 1)
-  return Math.max(first, (known[pick(known.length)] as number) - pick(2))
+  const [first, candidates] = [times[0] ?? 0, times.filter((time) => time <= last)]
+  if (pick(2) === 0 || candidates.length === 0) return first + pick(last - first + 1)
+  return Math.max(first, (candidates[pick(candidates.length)] as number) - pick(2))
 }
 
 /** Where the published answer differs from the expected one; null if it has a price and no key was given. */
@@ -57,14 +57,14 @@ export async function compareAnswers(facts: ChainFacts, options: AnswerOptions):
 
   /** Null while there is nothing that could be asked. */
   function questionOf({ jobs = [], ask }: Kind, number: number): Question | null {
-    const known = jobs.map((job) => horizons.get(job) ?? 0)
-    const last = Math.min(newest, ...known)
+    const jobHorizons = jobs.map((job) => horizons.get(job) ?? 0)
+    const last = Math.min(newest, ...jobHorizons)
     if (last <= first) return null
     const pick = picker(seed, number)
     const at = instantOf(facts.times, last, pick)
     const stables = facts.stables.filter(({ block_time }) => block_time <= at)
     const stable = stables[pick(stables.length)]?.stable
-    return stable === undefined ? null : ask({ facts, stable, at, horizons: known, pick })
+    return stable === undefined ? null : ask({ facts, stable, at, horizons: jobHorizons, pick })
   }
 
   const tallies = KINDS.map((kind) => ({ kind, asked: 0, unpaid: 0, apart: [] as string[], differing: [] as string[] }))
@@ -74,10 +74,10 @@ export async function compareAnswers(facts: ChainFacts, options: AnswerOptions):
     const question = questionOf(tally.kind, number)
     if (question?.apart !== undefined) tally.apart.push(question.apart)
     else if (question) {
-      const found = await differencesOf(api, question)
-      if (found === null) tally.unpaid += 1
+      const different = await differencesOf(api, question)
+      if (different === null) tally.unpaid += 1
       else tally.asked += 1
-      if (found?.[0] !== undefined) tally.differing.push(`${addressOf(question)}: ${found[0]}`)
+      if (different?.[0] !== undefined) tally.differing.push(`${addressOf(question)}: ${different[0]}`)
     }
     onProgress(++done, count)
   }
@@ -86,9 +86,9 @@ export async function compareAnswers(facts: ChainFacts, options: AnswerOptions):
 
   return tallies.map(({ kind: { name }, asked, unpaid, apart, differing }) => {
     const what = `${name}: answers recomputed from the node`
-    const others = apart[0] === undefined ? '' : `${apart.length} ${apart[0]}`
+    const leftOut = apart[0] === undefined ? '' : `${apart.length} ${apart[0]}`
     if (unpaid > 0) return notChecked(what, 'it has a price: set VERIFY_API_KEY to a subscription key')
-    if (asked === 0) return notChecked(what, others || 'no answer to compare yet')
-    return compared(what, [`${asked} answers`, ...(others ? [others] : [])].join(', '), differing)
+    if (asked === 0) return notChecked(what, leftOut || 'no answer to compare yet')
+    return compared(what, [`${asked} answers`, ...(leftOut ? [leftOut] : [])].join(', '), differing)
   })
 }

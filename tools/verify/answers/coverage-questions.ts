@@ -104,15 +104,15 @@ const JOB_ROUTES: readonly Route[] = [
 
 /** What the jobs of a route have to have searched of its answer about an instant; null before its first snapshot. */
 function searchesOf({ searches = [], snapshot }: Route, slots: SlotsByJob, at: number, since: number) {
-  const asked: JobSearch[] = searches.map((job) => ({
+  const searched: JobSearch[] = searches.map((job) => ({
     slots: slots.get(job)?.searched ?? [],
     period: PERIODS[job],
     isPart: snapshot !== undefined,
   }))
-  if (snapshot === undefined) return asked
+  if (snapshot === undefined) return searched
   const newest = slots.get(snapshot)?.shown.findLast((slot) => slot <= at)
   if (newest === undefined || newest < since) return null
-  return [{ slots: [newest], period: PERIODS[snapshot], isNewest: true }, ...asked]
+  return [{ slots: [newest], period: PERIODS[snapshot], isNewest: true }, ...searched]
 }
 
 const STATUSES = ['complete', 'partial', 'unavailable']
@@ -134,9 +134,9 @@ function coverageQuestion(routes: readonly Route[], { facts, stable, at, pick }:
   const to = seconds === undefined ? from + 1 + pick(at - from) : at
   const format = (isExport && FORMATS[pick(FORMATS.length)]) ?? 'json'
   const isOfStable = path.includes(':address') || path === 'stablecoins'
-  const since = facts.stables.find((one) => one.stable === stable)
+  const since = facts.stables.find((row) => row.stable === stable)
   const searches = searchesOf(route, facts.slots, at, since?.block_time ?? 0)
-  const asked: CoverageRequest = {
+  const request: CoverageRequest = {
     families,
     from: from - reach,
     to: seconds === undefined ? Math.max(from, to - 1) : to,
@@ -145,7 +145,7 @@ function coverageQuestion(routes: readonly Route[], { facts, stable, at, pick }:
     ...(isPriced && { isPriced }),
     ...(searches && { searches }),
   }
-  const expected = coverageAt(facts.stored, asked, format === 'json' ? MOST_LISTED.body : MOST_LISTED.header)
+  const expected = coverageAt(facts.stored, request, format === 'json' ? MOST_LISTED.body : MOST_LISTED.header)
   const isWorse = (published: string): boolean =>
     hasState === true && STATUSES.indexOf(published) > STATUSES.indexOf(expected.status)
   // Flow history is a 404 before the first block.

@@ -10,7 +10,7 @@ import {
 import { pegTrackEvents } from '../../../oracle/peg-tracks.js'
 import { iso } from '../../../oracle/rows.js'
 import type { ChainFacts } from './chain-facts.js'
-import { allAnomalies, askedBreaks, type Body, type Kind, type Question } from './questions.js'
+import { allAnomalies, type Body, type Kind, type Question, randomBreakFilter } from './questions.js'
 
 const TYPES = [
   'peg_break.started',
@@ -24,10 +24,10 @@ const TYPES = [
 
 /** All events up to a slot that `compute` finds in the samples of each stable, computed once. */
 function memory(compute: (facts: ChainFacts, stable: string, until: number) => OracleEvent[]) {
-  const known = new WeakMap<ChainFacts, Map<number, OracleEvent[]>>()
+  const computedOf = new WeakMap<ChainFacts, Map<number, OracleEvent[]>>()
   return (facts: ChainFacts, until: number): OracleEvent[] => {
-    const computed = known.get(facts) ?? new Map<number, OracleEvent[]>()
-    known.set(facts, computed)
+    const computed = computedOf.get(facts) ?? new Map<number, OracleEvent[]>()
+    computedOf.set(facts, computed)
     const events = computed.get(until) ?? [...facts.samples.keys()].flatMap((stable) => compute(facts, stable, until))
     computed.set(until, events)
     return events
@@ -62,7 +62,7 @@ export const EVENT_KINDS: readonly Kind[] = [
       const types = TYPES.filter(() => pick(2) === 0)
       const isWanted = ({ event }: OracleEvent) => types.length === 0 || types.some((type) => type === event)
       // An event does not say for how many tokens its break stands if that was not known when it was announced.
-      const { min_size: _, ...asked } = askedBreaks(pick)
+      const { min_size: _, ...filter } = randomBreakFilter(pick)
       const [breaks = 0, anomalies = 0, tracks = 0] = horizons
       const isOfStable = pick(4) > 0
       const expected = [
@@ -71,7 +71,9 @@ export const EVENT_KINDS: readonly Kind[] = [
         ...allAnomalies(facts)
           .filter(({ window_end }) => window_end <= iso(anomalies))
           .map(anomalyEvent),
-      ].filter((event) => isWanted(event) && passesBreakFilter(event, asked) && (!isOfStable || isAbout(event, stable)))
+      ].filter(
+        (event) => isWanted(event) && passesBreakFilter(event, filter) && (!isOfStable || isAbout(event, stable)),
+      )
       const horizonOf = (event: string): number =>
         event.startsWith('peg_break') ? breaks : event.startsWith('flow_anomaly') ? anomalies : tracks
       const isCompared = ({ event, occurred_at }: OracleEvent): boolean => occurred_at <= iso(horizonOf(event))
@@ -82,7 +84,7 @@ export const EVENT_KINDS: readonly Kind[] = [
           limit: 20 + pick(480),
           types: (types.length === 0 ? TYPES : types).join(),
           ...(isOfStable && { stable }),
-          ...asked,
+          ...filter,
         },
         nextPage,
         expected: { events: inOrder(expected), faults: [] },

@@ -29,14 +29,14 @@ export async function askBriefings(
   { stables, count, seed }: { stables: readonly string[]; count: number; seed: number },
 ): Promise<LiveBriefing[]> {
   const limit = pLimit(AT_ONCE)
-  const one = async (number: number): Promise<LiveBriefing> => {
+  const askOne = async (number: number): Promise<LiveBriefing> => {
     const stable = stables[picker(seed, number)(stables.length)] as string
     const from = now()
     const path = `stablecoins/${stable}/analysis`
     const { status, body } = await ask(api, { path, query: {}, expected: null })
     return { stable, from, to: now(), status, body }
   }
-  return Promise.all(Array.from({ length: stables.length === 0 ? 0 : count }, (_, i) => limit(() => one(i))))
+  return Promise.all(Array.from({ length: stables.length === 0 ? 0 : count }, (_, i) => limit(() => askOne(i))))
 }
 
 type Briefing = Body & {
@@ -57,27 +57,29 @@ function differencesOf(facts: ChainFacts, { stable, from, to, status, body }: Li
   const newest = facts.times.findLast((time) => time <= from - CLOCK_SECONDS) ?? 0
   const instants = facts.times.filter((time) => time >= newest && time <= to + CLOCK_SECONDS)
   const marks = instants.map((time) => Math.floor(time / MARK_SECONDS) * MARK_SECONDS)
-  let found: string[] = ['no block of its time was read']
+  let different: string[] = ['no block of its time was read']
   // The newest first, which is the most probable one.
   for (const at of instants.toReversed()) {
     const week = measuredAt === null ? [] : between(samples, measuredAt - WEEK, measuredAt)
     const { figures, ...expected } = briefingAt(facts.economy, week, { stable, at, measuredAt })
-    const wanted = Object.entries(figures).filter(([text]) => !isCurated || text.endsWith('_risk'))
-    found = [
+    const expectedFigures = Object.entries(figures).filter(([text]) => !isCurated || text.endsWith('_risk'))
+    different = [
       ...differences({ symbol: body.symbol, measured_at: briefing.measured_at, risk: briefing.risk }, expected),
-      ...wanted.flatMap(([text, all]) => {
-        const known = figuresOf(texts[text as keyof typeof texts])
-        return all.filter((figure) => !known.includes(figure)).map((figure) => `${text}: ${figure} is not in ${known}`)
+      ...expectedFigures.flatMap(([text, expectedOfText]) => {
+        const published = figuresOf(texts[text as keyof typeof texts])
+        return expectedOfText
+          .filter((figure) => !published.includes(figure))
+          .map((figure) => `${text}: ${figure} is not in ${published}`)
       }),
     ]
-    if (found.length === 0) break
+    if (different.length === 0) break
   }
   // A mark may be one period old, until the windows are computed again.
   const isMark =
     measuredAt === null
       ? samples.every(({ block_time }) => block_time > newest)
       : measuredAt % MARK_SECONDS === 0 && measuredAt >= Math.min(...marks) - MARK_SECONDS
-  return isMark ? found : [...found, `measured_at: ${briefing.measured_at} is not the newest mark`]
+  return isMark ? different : [...different, `measured_at: ${briefing.measured_at} is not the newest mark`]
 }
 
 /** The finding about briefings. */

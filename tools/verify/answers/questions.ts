@@ -59,9 +59,9 @@ export function between<Row extends { block_time: number }>(rows: readonly Row[]
   const firstAfter = (time: number): number => {
     let [low, high] = [0, rows.length]
     while (low < high) {
-      const middle = (low + high) >> 1
-      if ((rows[middle] as Row).block_time > time) high = middle
-      else low = middle + 1
+      const mid = (low + high) >> 1
+      if ((rows[mid] as Row).block_time > time) high = mid
+      else low = mid + 1
     }
     return low
   }
@@ -75,7 +75,7 @@ const about = (what: string, { stable, at }: Subject, expected: unknown): Questi
 })
 
 /** A filter of breaks; none of two questions in three. */
-export function askedBreaks(pick: Subject['pick']): BreakFilter {
+export function randomBreakFilter(pick: Subject['pick']): BreakFilter {
   if (pick(3) > 0) return {}
   const severity = ([undefined, 'mild', 'severe'] as const)[pick(3)]
   const min_size = ([undefined, 1, 1000, 1001, 10_000, 1_000_000] as const)[pick(6)]
@@ -88,19 +88,20 @@ const samplesOf = ({ facts, stable }: Subject) => facts.samples.get(stable) ?? [
 /** All anomalies of the chain's facts, computed once: the lists are parts of this one. */
 const anomalies = new WeakMap<ChainFacts, OracleAnomaly[]>()
 export function allAnomalies(facts: ChainFacts): OracleAnomaly[] {
-  const known = anomalies.get(facts) ?? flowAnomaliesOracle(facts.flows, facts.times[0] ?? 0, facts.times.at(-1) ?? 0)
-  anomalies.set(facts, known)
-  return known
+  const computed =
+    anomalies.get(facts) ?? flowAnomaliesOracle(facts.flows, facts.times[0] ?? 0, facts.times.at(-1) ?? 0)
+  anomalies.set(facts, computed)
+  return computed
 }
 
 const RISK_PERIOD = 300
 
 /** The results of a computation about a stable and a slot, each made once. */
 function oncePerSlot<Score>(compute: (facts: ChainFacts, stable: string, at: number) => Score) {
-  const all = new WeakMap<ChainFacts, Map<string, Score>>()
+  const scoresOf = new WeakMap<ChainFacts, Map<string, Score>>()
   return (facts: ChainFacts, stable: string, at: number): Score => {
-    const scores = all.get(facts) ?? new Map<string, Score>()
-    all.set(facts, scores)
+    const scores = scoresOf.get(facts) ?? new Map<string, Score>()
+    scoresOf.set(facts, scores)
     const key = `${stable} ${Math.floor(at / RISK_PERIOD)}`
     if (!scores.has(key)) scores.set(key, compute(facts, stable, at))
     return scores.get(key) as Score
@@ -121,9 +122,9 @@ export const extendedAt = oncePerSlot(({ snapshot, depth, transfers, stored }, s
 
 /** An extended score as the definition has it: without what would change it and the words, its inputs by name. */
 export function extendedOf({ extended }: Body): unknown {
-  const { message: _, missing, components, ...rest } = extended as Body & { missing: string[]; components: Body[] }
+  const { message: _, missing, components, ...figures } = extended as Body & { missing: string[]; components: Body[] }
   return {
-    ...rest,
+    ...figures,
     missing: missing.toSorted(),
     components: components.map(({ raised_most_by: _, lowered_most_by: __, inputs, ...component }) => ({
       ...component,
@@ -177,26 +178,26 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     name: 'peg events',
     jobs: ['peg-events'],
     ask: (subject) => {
-      const asked = askedBreaks(subject.pick)
+      const filter = randomBreakFilter(subject.pick)
       const depth = subject.facts.depth.get(subject.stable) ?? []
       const events = pegEventsOracle(samplesOf(subject), subject.at, depth).filter((event) =>
-        passesFilter(event, asked),
+        passesFilter(event, filter),
       )
       const question = about('peg-events', subject, { events: events.slice(0, 500) })
-      return { ...question, query: { ...question.query, ...asked, limit: 500 } }
+      return { ...question, query: { ...question.query, ...filter, limit: 500 } }
     },
   },
   {
     name: 'agreed breaks',
     jobs: ['peg-tracks'],
     ask: (subject) => {
-      const { min_size: _, ...asked } = askedBreaks(subject.pick)
+      const { min_size: _, ...filter } = randomBreakFilter(subject.pick)
       const depth = subject.facts.depth.get(subject.stable) ?? []
       const events = agreedBreaksOracle(samplesOf(subject), depth, subject.at).filter((event) =>
-        passesFilter(event, asked),
+        passesFilter(event, filter),
       )
       const question = about('peg-events', subject, { events: events.slice(0, 500) })
-      return { ...question, query: { ...question.query, ...asked, track: 'agreed', limit: 500 } }
+      return { ...question, query: { ...question.query, ...filter, track: 'agreed', limit: 500 } }
     },
   },
   {
@@ -212,12 +213,12 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
       const { facts, stable, at, pick } = subject
       // From a tenth of the smallest sampled size to ten times the largest.
       const size = Math.floor(100 * 10 ** (pick(5_001) / 1000))
-      const own = {
+      const stableFacts = {
         depth: facts.depth.get(stable) ?? [],
         states: facts.states.get(stable) ?? [],
         quotedIn: facts.quotedIn,
       }
-      const question = about('liquidity', subject, liquidityAt(own, stable, at, size))
+      const question = about('liquidity', subject, liquidityAt(stableFacts, stable, at, size))
       return { ...question, query: { ...question.query, size } }
     },
   },
@@ -235,13 +236,13 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
       const { facts, stable, at, pick } = subject
       const window = (['24h', '7d', '30d'] as const)[pick(3)] ?? '24h'
       const limit = 1 + pick(100)
-      const own = {
+      const stableFacts = {
         transfers: facts.transfers.get(stable) ?? [],
         firstSupply: facts.states.get(stable)?.[0],
-        created: facts.stables.find((one) => one.stable === stable),
+        created: facts.stables.find((row) => row.stable === stable),
         stored: facts.stored,
       }
-      const question = about('holders', subject, holdersAt(own, { stable, at, window, limit }))
+      const question = about('holders', subject, holdersAt(stableFacts, { stable, at, window, limit }))
       return { ...question, query: { ...question.query, window, limit } }
     },
   },

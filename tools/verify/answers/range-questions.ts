@@ -65,9 +65,9 @@ const exported = (flow: Flow) => ({
 })
 
 /** A range of whole seconds that ends at the subject's instant or before. */
-function rangeOf({ facts, at, pick }: Subject, most: number): { from: number; to: number } {
+function rangeOf({ facts, at, pick }: Subject, longest: number): { from: number; to: number } {
   const to = at - pick(HOUR)
-  return { from: Math.max((facts.times[0] ?? 0) - HOUR, to - 1 - pick(most)), to }
+  return { from: Math.max((facts.times[0] ?? 0) - HOUR, to - 1 - pick(longest)), to }
 }
 
 /** What a range has at most, and from when to when there is data: from the first block to the newest if not given. */
@@ -117,7 +117,7 @@ const riskOf: Bucket = ({ facts, stable }, start, seconds) => {
 
 /** The first and the newest snapshot of a stable. A bucket ends with the snapshot at its end, so one second later. */
 function scored({ facts, stable, horizons }: Subject): Bounds {
-  const createdAt = facts.stables.find((one) => one.stable === stable)?.block_time ?? 0
+  const createdAt = facts.stables.find((row) => row.stable === stable)?.block_time ?? 0
   const afterFirst = (facts.times[0] ?? 0) + 1
   return {
     oldest: Math.ceil(Math.max(afterFirst, createdAt) / RISK_PERIOD) * RISK_PERIOD,
@@ -181,7 +181,7 @@ export const RANGE_KINDS: readonly Kind[] = [
     name: 'flow scores',
     ask: ({ facts, at, pick }) => {
       const end = Math.floor(at / QUARTER) * QUARTER
-      const known = {
+      const readFlows = {
         flows: facts.flows,
         created: new Map(facts.stables.map(({ stable, block_time }) => [stable, block_time])),
         read_since: logsReadSince(facts.stored, end),
@@ -193,7 +193,7 @@ export const RANGE_KINDS: readonly Kind[] = [
           const cursor = pages.at(-1)?.next_cursor
           return typeof cursor === 'string' ? { ...query, cursor } : null
         },
-        expected: { window_end: iso(end), scores: flowScoresOracle(known, end - QUARTER) },
+        expected: { window_end: iso(end), scores: flowScoresOracle(readFlows, end - QUARTER) },
         read: ({ pages }) => ({
           window_end: (pages as Body[])[0]?.window_end,
           scores: Object.fromEntries(

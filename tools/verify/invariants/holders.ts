@@ -45,14 +45,14 @@ async function wholeIn({ clickhouse, stables }: Holdings, { first, last }: Holdi
 /** The accounts of some stables whose balances differ from the node's at the end of a block, and how many were asked for. */
 async function differencesAt({ clickhouse, rpc, seed }: Holdings, stables: readonly string[], block: BlockId) {
   const drawn = await drawnBalances(clickhouse, { stables: [...stables], to_block: block.number, seed, most: ASKED })
-  const found = await readBalances(rpc, drawn, block)
+  const balances = await readBalances(rpc, drawn, block)
   return {
-    asked: drawn.length,
+    accounts: drawn.length,
     differences: drawn.flatMap(({ stable, account, balance }, i) =>
-      `${found[i]}` === balance
+      `${balances[i]}` === balance
         ? []
         : [
-            `${account} of ${stable}, block ${block.number}: the transfers add up to ${balance}, the chain has ${found[i]}`,
+            `${account} of ${stable}, block ${block.number}: the transfers add up to ${balance}, the chain has ${balances[i]}`,
           ],
     ),
   }
@@ -66,9 +66,9 @@ async function checkKept(clickhouse: ClickHouseClient): Promise<Finding> {
   for (const { stable } of stables) {
     const snapshot = await newestSnapshot(clickhouse, { stable, at: END })
     if (!snapshot) continue
-    const found = await differingBalances(clickhouse, { stable, ...snapshot })
-    holders += found.holders
-    if (found.differing > 0) differences.push(`${stable}: ${found.differing} accounts`)
+    const kept = await differingBalances(clickhouse, { stable, ...snapshot })
+    holders += kept.holders
+    if (kept.differing > 0) differences.push(`${stable}: ${kept.differing} accounts`)
   }
   return compared(KEPT, `${holders} balances of ${stables.length} stables`, differences)
 }
@@ -83,22 +83,25 @@ export async function checkHolders(holdings: Holdings): Promise<Finding[]> {
     return [SUPPLY, CHAIN, KEPT].map((what) => notChecked(what, 'no transfers are stored: TRACK_HOLDERS was not set'))
   const wrong: string[] = []
   const onChain: string[] = []
-  let [checked, reads, asked, unavailable] = [0, 0, 0, '']
+  let [checked, reads, accounts, unavailable] = [0, 0, 0, '']
   for (const range of ranges) {
     const whole = await wholeIn(holdings, range)
     if (whole.length === 0) continue
     checked += whole.length
     const about = { stables: whole, to_block: range.last.number }
-    for (const { stable, differing, first_block, ...own } of await suppliesAgainstBalances(clickhouse, about)) {
-      reads += own.reads
-      if (differing > 0) wrong.push(`${stable}: at ${differing} of ${own.reads} blocks, first ${first_block}`)
+    for (const { stable, differing, first_block, reads: supplyReads } of await suppliesAgainstBalances(
+      clickhouse,
+      about,
+    )) {
+      reads += supplyReads
+      if (differing > 0) wrong.push(`${stable}: at ${differing} of ${supplyReads} blocks, first ${first_block}`)
     }
     for (const { stable, account, balance } of await negativeBalances(clickhouse, about))
       wrong.push(`${account} has ${balance} of ${stable}`)
     try {
-      const found = await differencesAt(holdings, whole, range.last)
-      asked += found.asked
-      onChain.push(...found.differences)
+      const result = await differencesAt(holdings, whole, range.last)
+      accounts += result.accounts
+      onChain.push(...result.differences)
     } catch (error) {
       if (!(error instanceof StateUnavailableError)) throw error
       unavailable = error.message
@@ -107,9 +110,9 @@ export async function checkHolders(holdings: Holdings): Promise<Finding[]> {
   const scope = `${checked} of ${stables.length} stables, all of whose transfers are stored`
   return [
     compared(SUPPLY, `${scope}, ${reads} reads of supplies`, wrong),
-    unavailable && asked === 0
+    unavailable && accounts === 0
       ? notChecked(CHAIN, unavailable)
-      : compared(CHAIN, `${scope}, ${asked} accounts`, onChain),
+      : compared(CHAIN, `${scope}, ${accounts} accounts`, onChain),
     await checkKept(clickhouse),
   ]
 }

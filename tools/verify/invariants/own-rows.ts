@@ -35,11 +35,11 @@ export async function checkLinks(clickhouse: ClickHouseClient, ranges: Ranges): 
       .map(([from, to]) => `blocks ${from} to ${to} are missing`)
   })
   const counts = await blockCounts(clickhouse, { ranges })
-  const few = ranges.flatMap(([from, to]) => {
+  const incomplete = ranges.flatMap(([from, to]) => {
     const blocks = counts.find(({ from_block }) => from_block === from)?.blocks ?? 0
     return blocks === to - from + 1 ? [] : [`${blocks} of the ${to - from + 1} blocks ${from} to ${to} are stored`]
   })
-  return compared(what, within(ranges), [...differences, ...few])
+  return compared(what, within(ranges), [...differences, ...incomplete])
 }
 
 /** Every fact belongs to a stored block and has its time. */
@@ -84,7 +84,9 @@ export async function checkSampleCounts(
       return began ? [[Math.max(began.block_number, created), Math.min(last, (to_block ?? last + 1) - 1)]] : []
     })
     const ranges = rangesOf(stretches, 'pegs', stable)
-      .flatMap(([from, to]) => sampled.map((own): [number, number] => [Math.max(from, own[0]), Math.min(to, own[1])]))
+      .flatMap(([from, to]) =>
+        sampled.map(([first, last]): [number, number] => [Math.max(from, first), Math.min(to, last)]),
+      )
       .filter(([from, to]) => from <= to)
     const blocks = sizeOf(ranges)
     const { samples, sampled_blocks } = await sampleCounts(clickhouse, { stable, ranges })
@@ -115,13 +117,13 @@ async function ofViews<Row>(
   clickhouse: ClickHouseClient,
   time: number,
   find: (to: number) => Promise<Row[]>,
-): Promise<{ isStill: boolean; found: Row[] }> {
+): Promise<{ isStill: boolean; rows: Row[] }> {
   const batch = () => newestBatch(clickhouse, { track: 'tip' })
   const before = await batch()
-  const found = await find(LAST_MINUTE)
+  const rows = await find(LAST_MINUTE)
   const after = await batch()
   const isStill = before?.committed === true && before.sequence_number === after?.sequence_number
-  return { isStill, found: isStill ? found : await find(time) }
+  return { isStill, rows: isStill ? rows : await find(time) }
 }
 
 /**
@@ -129,7 +131,7 @@ async function ofViews<Row>(
  * `time`, in unix seconds, are checked.
  */
 export async function checkMinutes(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
-  const { isStill, found: minutes } = await ofViews(clickhouse, time - 60, (to) => differingMinutes(clickhouse, { to }))
+  const { isStill, rows: minutes } = await ofViews(clickhouse, time - 60, (to) => differingMinutes(clickhouse, { to }))
   const differences = minutes.map(({ stable, minute }) => `${stable}, the minute that ends at ${minute}`)
   const scope = isStill ? 'all minutes' : `minutes before ${new Date(time * 1000).toISOString()}, as ingest writes`
   return compared('minute states add up', scope, differences)
@@ -140,8 +142,8 @@ export async function checkMinutes(clickhouse: ClickHouseClient, time: number): 
  * ingest writes, only windows that ended before `time`, in unix seconds, are checked.
  */
 export async function checkBuckets(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
-  const { isStill, found } = await ofViews(clickhouse, time, (to) => differingBuckets(clickhouse, { to }))
-  const differences = found.map(({ edge, bucket }) => `${edge}, the window from ${bucket}`)
+  const { isStill, rows } = await ofViews(clickhouse, time, (to) => differingBuckets(clickhouse, { to }))
+  const differences = rows.map(({ edge, bucket }) => `${edge}, the window from ${bucket}`)
   const scope = isStill ? 'all windows' : `windows before ${new Date(time * 1000).toISOString()}, as ingest writes`
   return compared('flow buckets add up', scope, differences)
 }
@@ -151,8 +153,8 @@ export async function checkBuckets(clickhouse: ClickHouseClient, time: number): 
  * before the one of `time`, in unix seconds, are checked.
  */
 export async function checkChoices(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
-  const { isStill, found } = await ofViews(clickhouse, time, (to) => differingChoices(clickhouse, { to }))
-  const differences = found.map(({ span, differing }) => `${span}: ${differing} rows`)
+  const { isStill, rows } = await ofViews(clickhouse, time, (to) => differingChoices(clickhouse, { to }))
+  const differences = rows.map(({ span, differing }) => `${span}: ${differing} rows`)
   const scope = isStill
     ? 'all months and years'
     : `those before ${new Date(time * 1000).toISOString()}, as ingest writes`

@@ -47,7 +47,7 @@ async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Paye
   const settled = (await paymentHashes(clickhouse, payee)).filter(({ is_settled }) => is_settled)
   const head = await rpc.persist('reading the head', () => rpc.request('eth_blockNumber', [], Quantity))
   const transfers = await transfersTo(rpc, payee, from, head)
-  const known = new Set((await paymentHashes(clickhouse, payee)).map(({ tx_hash }) => tx_hash))
+  const recordedHashes = new Set((await paymentHashes(clickhouse, payee)).map(({ tx_hash }) => tx_hash))
   const unspent = transfers.map(({ tx_hash, amount_raw }) => `${tx_hash} ${amount_raw}`)
   const unpaid = settled.flatMap(({ challenge_id, tx_hash, amount_raw }) => {
     const i = unspent.indexOf(`${tx_hash} ${amount_raw}`)
@@ -57,7 +57,7 @@ async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Paye
   const now = await timeOf(rpc, head)
   const unrecorded: string[] = []
   for (const { tx_hash, amount_raw, memo, block_number } of transfers) {
-    if (known.has(tx_hash) || !memo.startsWith(memoPrefix(payee.realm))) continue
+    if (recordedHashes.has(tx_hash) || !memo.startsWith(memoPrefix(payee.realm))) continue
     if (now - (await timeOf(rpc, block_number)) < PRESENTED_WITHIN_SECONDS) continue
     unrecorded.push(`transfer of ${amount_raw} in ${tx_hash}: no request has presented it`)
   }
@@ -79,11 +79,11 @@ export type PaymentsCheck = {
  */
 export async function checkPayments({ clickhouse, rpc, payee, fromBlock }: PaymentsCheck): Promise<Finding> {
   const keyOf = ({ recipient, currency, realm }: Payee) => `${recipient} ${currency} ${realm}`
-  const known = [...(await paymentAccounts(clickhouse)), ...(payee ? [payee] : [])]
-  const payees = [...new Map(known.map((one) => [keyOf(one), one])).values()]
+  const accounts = [...(await paymentAccounts(clickhouse)), ...(payee ? [payee] : [])]
+  const payees = [...new Map(accounts.map((account) => [keyOf(account), account])).values()]
   const results = []
-  for (const one of payees) results.push(await differencesOf(clickhouse, rpc, one, fromBlock))
-  const count = results.reduce((sum, one) => sum + one.count, 0)
-  const differences = results.flatMap((one) => one.differences)
+  for (const account of payees) results.push(await differencesOf(clickhouse, rpc, account, fromBlock))
+  const count = results.reduce((sum, result) => sum + result.count, 0)
+  const differences = results.flatMap((result) => result.differences)
   return compared(WHAT, `${count} payments to ${payees.length} accounts`, differences)
 }

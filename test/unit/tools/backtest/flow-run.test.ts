@@ -37,13 +37,13 @@ test('flagged windows in succession on one side are one event, known at the end 
     confirmed_at: (from + windows) * WINDOW,
     ended_at: to * WINDOW,
   })
-  expect(run?.found[0]?.events).toEqual([
+  expect(run?.byDetector[0]?.events).toEqual([
     at(1, 3, 'above', 1),
     at(3, 4, 'below', 1),
     at(5, 6, 'above', 1),
     at(7, 10, 'above', 1),
   ])
-  expect(run?.found[1]?.events).toEqual([at(1, 3, 'above', 2), at(7, 10, 'above', 2)])
+  expect(run?.byDetector[1]?.events).toEqual([at(1, 3, 'above', 2), at(7, 10, 'above', 2)])
   expect(run).toMatchObject({
     measured_seconds: 9 * WINDOW,
     gaps: [
