@@ -54,23 +54,23 @@ export type DataState = Pick<Coverage, 'status' | 'message'>
 const MOST_MISSING = 100
 
 /** The first and the last measured second of what was asked; null if nothing was measured. */
-function measuredSpan(ledger: Ledger, asked: Asked): { from: number; until: number } | null {
-  const spans = asked.families.map((family) => {
-    const stored = storedFor(ledger, family, asked.stable).filter(
-      ({ from_time, to_time }) => (from_time ?? 0) <= asked.to && (to_time ?? asked.to) >= asked.from,
+function measuredSpan(ledger: Ledger, request: Asked): { from: number; until: number } | null {
+  const spans = request.families.map((family) => {
+    const stored = storedFor(ledger, family, request.stable).filter(
+      ({ from_time, to_time }) => (from_time ?? 0) <= request.to && (to_time ?? request.to) >= request.from,
     )
     const [first, last] = [stored[0], stored.at(-1)]
     if (!first || !last) {
       // No block of the asked time exists, but its neighbours are stored: then it is known that nothing happened.
-      const isKnown = missingOf(ledger, family, asked).length === 0
-      return isKnown ? { from: asked.from, until: asked.to } : null
+      const isKnown = missingOf(ledger, family, request).length === 0
+      return isKnown ? { from: request.from, until: request.to } : null
     }
-    const from = Math.max(asked.from, asked.since?.block_time ?? 0, first.from_time ?? asked.from)
-    return { from, until: Math.max(from, Math.min(asked.to, last.to_time ?? asked.to)) }
+    const from = Math.max(request.from, request.since?.block_time ?? 0, first.from_time ?? request.from)
+    return { from, until: Math.max(from, Math.min(request.to, last.to_time ?? request.to)) }
   })
   if (spans.some((span) => span === null)) return null
-  const known = spans as { from: number; until: number }[]
-  return { from: Math.max(...known.map(({ from }) => from)), until: Math.min(...known.map(({ until }) => until)) }
+  const measured = spans as { from: number; until: number }[]
+  return { from: Math.max(...measured.map(({ from }) => from)), until: Math.min(...measured.map(({ until }) => until)) }
 }
 
 const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
@@ -81,8 +81,8 @@ function sentence(missing: readonly Missing[]): string {
   const parts = missing
     .slice(0, 3)
     .map(({ from, to, reason }) => `from ${iso(from)} to ${iso(to)}, because ${MISSING_REASONS[reason]}`)
-  const rest = missing.length - parts.length
-  return `Missing ${parts.join('; ')}${rest > 0 ? `; and ${rest} more ranges` : ''}.`
+  const moreRanges = missing.length - parts.length
+  return `Missing ${parts.join('; ')}${moreRanges > 0 ? `; and ${moreRanges} more ranges` : ''}.`
 }
 
 /**
@@ -108,14 +108,14 @@ function complete({ from }: Asked, began = from): string {
 }
 
 /** The coverage of what was asked, as it is published. */
-export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
-  const missing = missingRanges(ledger, asked)
+export function coverageOf(ledger: Ledger, request: Asked): Coverage {
+  const missing = missingRanges(ledger, request)
   const unsampled = missing.filter(({ reason }) => reason === 'not_sampled')
-  const searches = asked.searches?.filter(({ isPart }) => !isPart)
-  const unsearched = notSearched(ledger, { ...asked, searches })
+  const searches = request.searches?.filter(({ isPart }) => !isPart)
+  const unsearched = notSearched(ledger, { ...request, searches })
   // A single second has no ends that could be left out.
-  const isMeasured = asked.from < asked.to || unsampled.length + unsearched.length === 0
-  const stored = measuredSpan(ledger, asked)
+  const isMeasured = request.from < request.to || unsampled.length + unsearched.length === 0
+  const stored = measuredSpan(ledger, request)
   const span = isMeasured ? spanWithout(spanWithout(stored, unsampled), unsearched) : null
   const none = {
     missing: missing.slice(0, MOST_MISSING).map(published),
@@ -130,7 +130,8 @@ export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
       measured_until: null,
     }
   const measured = { measured_from: iso(span.from), measured_until: iso(span.until) }
-  if (missing.length === 0) return { status: 'complete', message: complete(asked, stored?.from), ...none, ...measured }
+  if (missing.length === 0)
+    return { status: 'complete', message: complete(request, stored?.from), ...none, ...measured }
   return { status: 'partial', message: sentence(missing), ...none, ...measured }
 }
 

@@ -123,7 +123,7 @@ function joinedRanges(ranges: readonly CoveredRange[]): CoveredRange[] {
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The same as `coveredRanges`, but may leave out batches that contain none of the blocks from `from_block` to
+ * The ranges of `coveredRanges`, but may leave out batches that contain none of the blocks from `from_block` to
  * `to_block`. With `by_backfills` it leaves out the batches of the tip. Reads a row for each thousand batches, and the
  * batches themselves only where they do not follow each other, or where some were recorded or rolled back later.
  */
@@ -131,15 +131,15 @@ export async function coveredRangesWithin(
   clickhouse: ClickHouseClient,
   {
     by_backfills = false,
-    ...asked
+    ...range
   }: { from_block: number; to_block: number; by_backfills?: boolean; recorded_by?: Date | undefined },
   options?: { signal?: QuerySignal },
 ): Promise<CoveredRange[]> {
-  const [rollbacks, all] = await Promise.all([
-    rollbacksAt(clickhouse, { recorded_by: asked.recorded_by }, options),
-    thousandsWithin(clickhouse, asked, options),
+  const [rollbacks, stored] = await Promise.all([
+    rollbacksAt(clickhouse, { recorded_by: range.recorded_by }, options),
+    thousandsWithin(clickhouse, range, options),
   ])
-  const thousands = all.filter(({ track }) => track !== TIP || !by_backfills)
+  const thousands = stored.filter(({ track }) => track !== TIP || !by_backfills)
   const isWhole = ({ track, first_number, last_number, is_filled }: (typeof thousands)[number]): boolean =>
     is_filled &&
     !(
@@ -149,10 +149,10 @@ export async function coveredRangesWithin(
   const parts = thousands.filter((thousand) => !isWhole(thousand))
   const [tracks, numbers] = [parts.map(({ track }) => track), parts.map(({ thousand }) => thousand)]
   const single =
-    parts.length === 0 ? [] : await batchesOf(clickhouse, { ...asked, tracks, thousands: numbers }, options)
+    parts.length === 0 ? [] : await batchesOf(clickhouse, { ...range, tracks, thousands: numbers }, options)
   // A thousand of which one group is read batch by batch is read so in all of its groups.
-  const isRead = (of: { track: string; thousand: number }): boolean =>
-    parts.some(({ track, thousand }) => track === of.track && thousand === of.thousand)
+  const isRead = (group: { track: string; thousand: number }): boolean =>
+    parts.some(({ track, thousand }) => track === group.track && thousand === group.thousand)
   return rangesOf([...thousands.filter((thousand) => !isRead(thousand)), ...single], rollbacks)
 }
 

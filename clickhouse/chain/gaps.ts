@@ -52,11 +52,11 @@ export function merged(ranges: readonly BlockRange[]): BlockRange[] {
 
 /** How many blocks of `gaps` are in none of the `covered` ranges. */
 export function missingBlocks(gaps: readonly BlockRange[], covered: readonly BlockRange[]): number {
-  const known = merged(covered)
+  const storedRanges = merged(covered)
   let missing = 0
   for (const gap of merged(gaps)) {
     missing += gap.to_block - gap.from_block + 1
-    for (const range of known) {
+    for (const range of storedRanges) {
       const from = Math.max(gap.from_block, range.from_block)
       const to = Math.min(gap.to_block, range.to_block)
       if (from <= to) missing -= to - from + 1

@@ -46,15 +46,15 @@ export const FIRST_BLOCK = 1
 const GENESIS = { block_number: 0, block_time: 0 }
 /** The ranges of a family that are stored for a stable, or for every stable, in order; adjacent ones are merged. */
 export function storedFor(ledger: Pick<Ledger, 'ranges'>, family: Family, stable?: string): StoredRange[] {
-  const own = ledger.ranges.filter(
+  const familyRanges = ledger.ranges.filter(
     (range) =>
       range.family === family &&
       (range.stables.length === 0 || (stable !== undefined && range.stables.includes(stable))),
   )
-  return mergedRanges(own)
+  return mergedRanges(familyRanges)
 }
 
-/** The same ranges in order, with adjacent and overlapping ones merged. They must be of one family. */
+/** The ranges in order, with adjacent and overlapping ones merged. They must be of one family. */
 export function mergedRanges(ranges: readonly StoredRange[]): StoredRange[] {
   const whole: StoredRange[] = []
   for (const range of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
@@ -106,11 +106,11 @@ const isAtHead = ({ head }: Ledger, block: number, instant: number): boolean =>
   head !== null && block >= head.block_number && instant - head.seen_at <= HEAD_SECONDS
 
 /** The missing ranges of one family, clipped to what was asked, oldest first. */
-export function missingOf(ledger: Ledger, family: Family, asked: Asked): Missing[] {
-  const { to } = asked
-  const first = Math.max(FIRST_BLOCK, asked.since?.block_number ?? FIRST_BLOCK)
-  const from = Math.max(asked.from, asked.since?.block_time ?? ledger.started_at ?? 0)
-  const stored = storedFor(ledger, family, asked.stable).filter(({ to_block }) => to_block >= first)
+export function missingOf(ledger: Ledger, family: Family, request: Asked): Missing[] {
+  const { to } = request
+  const first = Math.max(FIRST_BLOCK, request.since?.block_number ?? FIRST_BLOCK)
+  const from = Math.max(request.from, request.since?.block_time ?? ledger.started_at ?? 0)
+  const stored = storedFor(ledger, family, request.stable).filter(({ to_block }) => to_block >= first)
   const last = stored.at(-1)
   if (!last) return from > to ? [] : [{ from, to, from_block: null, to_block: null, reason: 'not_read' }]
   const missing: Missing[] = []
@@ -147,10 +147,10 @@ export function missingOf(ledger: Ledger, family: Family, asked: Asked): Missing
   const end = last.to_time ?? last.from_time
   const isLate = end === null || to > end + LATE_SECONDS
   if (isLate && !isAtHead(ledger, last.to_block, to)) add(last.to_block + 1, null, end, null, 'not_read')
-  if (family === 'pegs' && asked.stable !== undefined)
-    for (const { from_block, to_block, ...time } of ledger.unsampled(asked.stable, asked.since ?? GENESIS))
+  if (family === 'pegs' && request.stable !== undefined)
+    for (const { from_block, to_block, ...time } of ledger.unsampled(request.stable, request.since ?? GENESIS))
       add(from_block, to_block && to_block - 1, time.from, time.to, 'not_sampled')
-  if (family === 'logs' && asked.isPriced)
+  if (family === 'logs' && request.isPriced)
     for (const gap of ledger.gaps)
       if (gap.family === 'logs') add(gap.from_block, gap.to_block, gap.from_time, gap.to_time, 'unpriced')
   return missing
@@ -173,42 +173,42 @@ function disjoint(ranges: readonly Missing[]): Missing[] {
 }
 
 /** Whether two ranges that share a second have a block between them, or different reasons. */
-const isApart = (one: Missing, next: Missing): boolean =>
-  one.to_block !== null &&
+const isApart = (range: Missing, next: Missing): boolean =>
+  range.to_block !== null &&
   next.from_block !== null &&
-  (next.from_block > one.to_block + 1 || next.reason !== one.reason)
+  (next.from_block > range.to_block + 1 || next.reason !== range.reason)
 
 /**
  * What the searches have left out of what was asked, oldest first, whether or not its blocks are stored. The time before
  * the first stored block is not part of it: nobody can search there.
  */
-export function notSearched(ledger: Ledger, asked: Asked): Missing[] {
-  const starts = asked.families.map((family) => storedFor(ledger, family, asked.stable)[0]?.from_time ?? 0)
-  const from = Math.max(asked.from, asked.since?.block_time ?? ledger.started_at ?? 0, Math.min(...starts))
-  if (from > asked.to) return []
-  const left = (asked.searches ?? []).flatMap((search) => unsearched(search, from, asked.to))
-  return disjoint(left.map((part) => ({ ...part, from_block: null, to_block: null, reason: 'not_searched' })))
+export function notSearched(ledger: Ledger, request: Asked): Missing[] {
+  const starts = request.families.map((family) => storedFor(ledger, family, request.stable)[0]?.from_time ?? 0)
+  const from = Math.max(request.from, request.since?.block_time ?? ledger.started_at ?? 0, Math.min(...starts))
+  if (from > request.to) return []
+  const parts = (request.searches ?? []).flatMap((search) => unsearched(search, from, request.to))
+  return disjoint(parts.map((part) => ({ ...part, from_block: null, to_block: null, reason: 'not_searched' })))
 }
 
 /** What is left of a range without the time of others, which are disjoint and in order. */
-function without(range: Missing, others: readonly Missing[]): Missing[] {
-  const left: Missing[] = []
+function without(range: Missing, holes: readonly Missing[]): Missing[] {
+  const parts: Missing[] = []
   let { from } = range
-  const overlapping = others.filter((other) => other.from <= range.to && other.to >= range.from)
-  for (const other of overlapping) {
-    if (other.from > from) left.push({ ...range, from, to: other.from })
-    from = Math.max(from, other.to)
+  const overlapping = holes.filter((hole) => hole.from <= range.to && hole.to >= range.from)
+  for (const hole of overlapping) {
+    if (hole.from > from) parts.push({ ...range, from, to: hole.from })
+    from = Math.max(from, hole.to)
   }
-  if (from < range.to || overlapping.length === 0) left.push({ ...range, from })
-  return left
+  if (from < range.to || overlapping.length === 0) parts.push({ ...range, from })
+  return parts
 }
 
 /**
  * The parts of what was asked that are missing, oldest first. Time that was not searched is listed apart from blocks that
  * are missing in it, which keep their own reason.
  */
-export function missingRanges(ledger: Ledger, asked: Asked): Missing[] {
-  const holes = disjoint(asked.families.flatMap((family) => missingOf(ledger, family, asked)))
-  const rest = notSearched(ledger, asked).flatMap((range) => without(range, holes))
-  return [...holes, ...rest].toSorted((a, b) => a.from - b.from || a.to - b.to)
+export function missingRanges(ledger: Ledger, request: Asked): Missing[] {
+  const holes = disjoint(request.families.flatMap((family) => missingOf(ledger, family, request)))
+  const unsearchedParts = notSearched(ledger, request).flatMap((range) => without(range, holes))
+  return [...holes, ...unsearchedParts].toSorted((a, b) => a.from - b.from || a.to - b.to)
 }

@@ -107,9 +107,9 @@ export type Unsampled = { since: Date | null; track: Track }
 
 /** Whether a stable is sampled at an instant, in unix seconds: null if it is, or if there is no list. */
 function unsampledIn(periods: readonly SampledPeriod[], stable: string, at: number): Unsampled | null {
-  const known = periods.filter(({ from }) => from <= at)
+  const begun = periods.filter(({ from }) => from <= at)
   const isSampled = ({ sampledFrom }: SampledPeriod): boolean => (sampledFrom(stable)?.block_time ?? Infinity) <= at
-  const [newest, last] = [known.at(-1), known.findLast(isSampled)]
+  const [newest, last] = [begun.at(-1), begun.findLast(isSampled)]
   if (!newest || newest === last) return null
   return { since: last?.to != null ? new Date(last.to * 1000) : null, track: newest.track }
 }
@@ -126,7 +126,7 @@ export async function unsampledStablesAt(
   return (stable) => unsampledIn(periods, stable, at.getTime() / 1000)
 }
 
-/** The same of one stable. */
+/** Since when one stable is not sampled as of `at`; null if it is. */
 export async function unsampledAt(
   clickhouse: ClickHouseClient,
   { stable, ...sampled }: SampledAt & { stable: string },

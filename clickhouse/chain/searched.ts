@@ -19,19 +19,19 @@ export const searchedTo = (until: number, late_seconds: number): Search => ({
 
 /** What a search has left out between two times, both included, in unix seconds: oldest first. */
 export function unsearched({ stretches, late_seconds }: Search, from: number, to: number) {
-  const left: Array<{ from: number; to: number }> = []
+  const gaps: Array<{ from: number; to: number }> = []
   /** The last second before which nothing is left out, apart from `left`. */
   let done = from - 1
   for (const stretch of stretches) {
     if (stretch.until <= done) continue
     if (stretch.from > Math.max(from, done) && done < to)
-      left.push({ from: Math.max(from, done), to: Math.min(to, stretch.from) })
+      gaps.push({ from: Math.max(from, done), to: Math.min(to, stretch.from) })
     done = stretch.until
   }
   const last = stretches.at(-1)
   const isBehind = last === undefined || last.until + late_seconds < to
-  if (done < to && isBehind) left.push({ from: Math.max(from, done), to })
-  return left
+  if (done < to && isBehind) gaps.push({ from: Math.max(from, done), to })
+  return gaps
 }
 
 /**

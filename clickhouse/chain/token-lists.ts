@@ -84,19 +84,19 @@ export type ListPeriod = {
 
 /** Of the lists that were recorded, in order, those that hold for any block. */
 function holding<List extends { from_block: number }>(lists: readonly List[]): List[] {
-  const held: List[] = []
+  const effective: List[] = []
   for (const list of lists) {
     // A list may be recorded again for blocks that a rollback removed after an earlier one was.
-    while ((held.at(-1)?.from_block ?? -1) >= list.from_block) held.pop()
-    held.push(list)
+    while ((effective.at(-1)?.from_block ?? -1) >= list.from_block) effective.pop()
+    effective.push(list)
   }
-  return held
+  return effective
 }
 
 /** The stretches of history, oldest first. They are contiguous; the first begins with block 0, unless there is no list. */
 export function listPeriods(lists: readonly TokenListRow[]): ListPeriod[] {
-  return holding(lists).map(({ from_block, holds_from, track, stables }, i, held) => {
-    const next = held[i + 1]
+  return holding(lists).map(({ from_block, holds_from, track, stables }, i, effective) => {
+    const next = effective[i + 1]
     return {
       from_block,
       to_block: next?.from_block ?? null,

@@ -49,7 +49,7 @@ const announcedAnomalyRows = recentFirst(
   (rows, { limit }) => rows.length === limit,
 )
 
-type Asked<Key> = { as_of: Date; known_at: Date; limit: number; after?: Key | undefined }
+type AnnouncedRequest<Key> = { as_of: Date; known_at: Date; limit: number; after?: Key | undefined }
 
 /** When an entry of a list was announced; null if it has not been. */
 export type Announced = { published_at: Date | null }
@@ -60,10 +60,10 @@ export type Announced = { published_at: Date | null }
  */
 export async function announcedAnomalies(
   clickhouse: ClickHouseClient,
-  asked: Asked<FlowAnomalyKey>,
+  request: AnnouncedRequest<FlowAnomalyKey>,
   options?: { signal?: QuerySignal },
 ): Promise<FlowAnomaly[]> {
-  return announcedAnomalyRows(clickhouse, asked, options)
+  return announcedAnomalyRows(clickhouse, request, options)
 }
 
 const announcedBreakRows = defineQuery({
@@ -134,13 +134,13 @@ export async function announcedPegBreaks(
   clickhouse: ClickHouseClient,
   {
     filter = {},
-    ...asked
-  }: Asked<PegEventKey> & { stable: string; kind: 'peg_break' | 'agreed_break'; filter?: BreakFilter },
+    ...request
+  }: AnnouncedRequest<PegEventKey> & { stable: string; kind: 'peg_break' | 'agreed_break'; filter?: BreakFilter },
   options?: { signal?: QuerySignal },
 ): Promise<PegEvent[]> {
-  const rows = await announcedBreakRows(clickhouse, { ...asked, ...filter }, options)
+  const rows = await announcedBreakRows(clickhouse, { ...request, ...filter }, options)
   return rows.map(({ started_at, max_deviation_bps, ...row }) => {
-    const until = row.ended_at ?? asked.as_of
+    const until = row.ended_at ?? request.as_of
     return {
       ...row,
       started_at: new Date(started_at * 1000),
@@ -170,7 +170,7 @@ export async function withAnnounced<Row>(
   options?: { signal?: QuerySignal },
 ): Promise<(Row & Announced)[]> {
   if (rows.length === 0) return []
-  const found = await announcedAt(clickhouse, { subjects: rows.map(subjectOf), known_at }, options)
-  const times = new Map(found.map(({ subject, published_at }) => [subject, published_at]))
+  const announcements = await announcedAt(clickhouse, { subjects: rows.map(subjectOf), known_at }, options)
+  const times = new Map(announcements.map(({ subject, published_at }) => [subject, published_at]))
   return rows.map((row) => ({ ...row, published_at: times.get(subjectOf(row)) ?? null }))
 }

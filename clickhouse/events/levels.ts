@@ -31,7 +31,7 @@ const ABOUT = "if(type = 'event.retracted', JSONExtractRaw(data, 'original'), da
 const IS_CRITICAL = `
   (position(${KIND}, '_break.') > 0 AND JSONExtractString(${ABOUT}, 'severity') = 'severe'
    OR startsWith(${KIND}, 'peg_quote.')
-   OR ${KIND} = 'system.health_drift' AND JSONExtractString(${ABOUT}, 'component') IN (${BLIND.map((one) => `'${one}'`).join(', ')}))`
+   OR ${KIND} = 'system.health_drift' AND JSONExtractString(${ABOUT}, 'component') IN (${BLIND.map((component) => `'${component}'`).join(', ')}))`
 
 /** The condition of `reachesLevel`, in SQL, with the parameter `min_severity`. Reads no data without a filter. */
 export const LEVEL_CONDITION = `

@@ -67,8 +67,8 @@ export async function unannounced(
   return slots.map(({ found, after, at }) => {
     const searched = within.filter(({ occurred_at }) => occurred_at > after && occurred_at <= at)
     const subjects = new Set([...searched, ...found].map(({ subject }) => subject))
-    const own = announced.filter(({ subject }) => subjects.has(subject))
-    const added = difference(found, own, retracted, new Set(searched.map(({ id }) => id)))
+    const eventsOfSlot = announced.filter(({ subject }) => subjects.has(subject))
+    const added = difference(found, eventsOfSlot, retracted, new Set(searched.map(({ id }) => id)))
     // What a slot adds is in the log for those after it.
     for (const event of added)
       if (event.retracted_type) retracted.set(event.subject, event.id)
@@ -85,12 +85,12 @@ export function difference(
   searchedIds: ReadonlySet<string>,
 ): FoundEvent[] {
   const keyOf = ({ type, subject }: Pick<FoundEvent, 'type' | 'subject'>): string => `${type} ${subject}`
-  const wanted = new Map(found.map((event) => [keyOf(event), event]))
+  const foundByKey = new Map(found.map((event) => [keyOf(event), event]))
   const newest = new Map(announced.map((event) => [keyOf(event), event]))
   const takenBack: FoundEvent[] = []
   for (const event of announced) {
     if (retracted.has(event.id)) continue
-    const again = wanted.get(keyOf(event))
+    const again = foundByKey.get(keyOf(event))
     if (again ? !isSame(event, again) : searchedIds.has(event.id))
       takenBack.push(retractionOf(event, again ? 'changed' : 'not_found'))
   }

@@ -43,7 +43,7 @@ export type PublishedEvent = {
   event: EventType
   occurred_at: string
   recorded_at: string
-  /** The same: an event is published when it is recorded. */
+  /** Equals `recorded_at`: an event is published when it is recorded. */
   published_at: string
   data: Record<string, unknown>
 }
@@ -70,7 +70,7 @@ export function publishedEvent(event: {
 }
 
 /** The id is derived from what the event is about, so that finding the same event again gives the same id. */
-function found(
+function foundEvent(
   type: EventType,
   subject: string,
   stables: readonly string[],
@@ -95,7 +95,7 @@ export function retractionOf(event: AnnouncedEvent, reason: RetractionReason): F
   const { id, type, stables, occurred_at, recorded_at, data } = event
   const original = { retracts: id, retracted_event: type, occurred_at: isoSeconds(occurred_at) }
   return {
-    ...found('event.retracted', id, stables, occurred_at, {
+    ...foundEvent('event.retracted', id, stables, occurred_at, {
       ...original,
       recorded_at: recorded_at.toISOString(),
       reason,
@@ -106,9 +106,9 @@ export function retractionOf(event: AnnouncedEvent, reason: RetractionReason): F
   }
 }
 
-/** The same event, to be announced again after the retraction with this id. */
+/** An event to be announced again after the retraction with this id. */
 export const announcedAgain = ({ type, subject, stables, occurred_at, data }: FoundEvent, retraction: string) =>
-  found(type, subject, stables, occurred_at, data, retraction)
+  foundEvent(type, subject, stables, occurred_at, data, retraction)
 
 /** Unix seconds as ISO 8601. */
 const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
@@ -188,10 +188,10 @@ function startAndEnd(
   const { stable, started_at, confirmed_at, ended_at, ended_block } = lasting
   const isWithin = (time: number): boolean => time > after && time <= at
   const events: FoundEvent[] = []
-  if (isWithin(confirmed_at)) events.push(found(started, subject, [stable], new Date(confirmed_at * 1000), start))
+  if (isWithin(confirmed_at)) events.push(foundEvent(started, subject, [stable], new Date(confirmed_at * 1000), start))
   if (ended_at !== null && isWithin(ended_at)) {
     const end = { ended_at: iso(ended_at), ended_block, duration_seconds: ended_at - started_at }
-    events.push(found(ended, subject, [stable], new Date(ended_at * 1000), { ...start, ...end }))
+    events.push(foundEvent(ended, subject, [stable], new Date(ended_at * 1000), { ...start, ...end }))
   }
   return events
 }
@@ -224,7 +224,7 @@ export function quoteLossEvents(
 export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
   const { from_token, to_token, window_start, window_end } = anomaly
   const subject = `${from_token}:${to_token}:${Date.parse(window_start) / 1000}`
-  return found('flow_anomaly.detected', subject, [from_token, to_token], new Date(window_end), anomaly)
+  return foundEvent('flow_anomaly.detected', subject, [from_token, to_token], new Date(window_end), anomaly)
 }
 
 /**
@@ -233,7 +233,7 @@ export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
  */
 export function healthDriftEvent(health: ComponentHealth, detectedAt: Date, previous: string): FoundEvent {
   const data = { ...health, detected_at: isoSeconds(detectedAt) }
-  return found('system.health_drift', health.component, [], detectedAt, data, `${previous}:${health.status}`)
+  return foundEvent('system.health_drift', health.component, [], detectedAt, data, `${previous}:${health.status}`)
 }
 
 /** The subject of the events about a peg break. */

@@ -159,8 +159,8 @@ export const feeManagerChanges = defineQuery({
 export type FeePlace = { last_7d_raw: bigint; address: string }
 
 /** Whether a stable comes after another: it was paid less, or has a later address. */
-export const isPaidAfter = (one: FeePlace, other: FeePlace): boolean =>
-  one.last_7d_raw < other.last_7d_raw || (one.last_7d_raw === other.last_7d_raw && one.address > other.address)
+export const isPaidAfter = (a: FeePlace, b: FeePlace): boolean =>
+  a.last_7d_raw < b.last_7d_raw || (a.last_7d_raw === b.last_7d_raw && a.address > b.address)
 
 type Named = { address: string; symbol: string; name: string }
 

@@ -63,7 +63,7 @@ const edgesOfWindows = defineQuery({
     GROUP BY from_token, to_token`,
 })
 
-/** The same over the flows in [from, whole_from) and in [whole_to, to). */
+/** The edges of the flows in [from, whole_from) and in [whole_to, to), with the columns of `edgesOfWindows`. */
 const edgesOfFlows = defineQuery({
   name: 'flow_edges_of_flows',
   params: z.object({ from: z.int(), whole_from: z.int(), whole_to: z.int(), to: z.int() }),
@@ -196,9 +196,9 @@ const byVolume = <Item extends { volume: bigint; key: string }>(a: Item, b: Item
 export function flowGraph(edges: readonly FlowEdge[]) {
   const nodes = new Map<string, { symbol: string; inbound: bigint; outbound: bigint }>()
   const node = (address: string, symbol: string) => {
-    const known = nodes.get(address) ?? { symbol, inbound: 0n, outbound: 0n }
-    nodes.set(address, known)
-    return known
+    const totals = nodes.get(address) ?? { symbol, inbound: 0n, outbound: 0n }
+    nodes.set(address, totals)
+    return totals
   }
   for (const edge of edges) {
     node(edge.from_address, edge.from).outbound += BigInt(edge.volume_micros)
@@ -226,7 +226,7 @@ export function flowGraph(edges: readonly FlowEdge[]) {
 
 /** The edges of a graph that touch a stable, and the nodes at their ends, with their totals over all edges. */
 export function graphOf({ edges, nodes }: ReturnType<typeof flowGraph>, stable: string): ReturnType<typeof flowGraph> {
-  const own = edges.filter(({ from_address, to_address }) => from_address === stable || to_address === stable)
-  const ends = new Set(own.flatMap(({ from_address, to_address }) => [from_address, to_address]))
-  return { edges: own, nodes: nodes.filter(({ address }) => ends.has(address)) }
+  const ownEdges = edges.filter(({ from_address, to_address }) => from_address === stable || to_address === stable)
+  const addresses = new Set(ownEdges.flatMap(({ from_address, to_address }) => [from_address, to_address]))
+  return { edges: ownEdges, nodes: nodes.filter(({ address }) => addresses.has(address)) }
 }

@@ -167,7 +167,7 @@ const RUNNING_SUMS = `
     WINDOW so_far AS (PARTITION BY edge ORDER BY window_start ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`
 
 /**
- * The same with the running sums before the week before the window, and before the week up to it; and with the window of the next
+ * Each window with the running sums before the week before the window, and before the week up to it; and with the window of the next
  * flow (0: none), the first window of the week up to it, and the longest time from one flow to the next in that week.
  */
 const WEEKLY_SUMS = `
@@ -259,8 +259,8 @@ export const plainZScores = defineQuery({
 })
 
 /**
- * The same as `flowZScores` for every window that begins from `first` to `last`, both included: ordered by window, then by
- * address. Reads the buckets from two weeks before the first window on once, whatever the number of windows.
+ * The z-scores of every window that begins from `first` to `last`, both included, as `flowZScores` has them for one: ordered by
+ * window, then by address. Reads the buckets from two weeks before the first window on once, whatever the number of windows.
  */
 export const flowZScoresOfRange = defineQuery({
   name: 'flow_z_scores_of_range',

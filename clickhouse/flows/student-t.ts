@@ -1,10 +1,10 @@
 /** The logarithm of the gamma function for x > 0, to about 1e-15: Lanczos' approximation, g = 7, nine terms. */
 function logGamma(x: number): number {
-  const [first = 0, ...rest] = [
+  const [first = 0, ...coefficients] = [
     0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
     12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
   ]
-  const series = rest.reduce((sum, term, i) => sum + term / (x + i), first)
+  const series = coefficients.reduce((sum, term, i) => sum + term / (x + i), first)
   const t = x + 6.5
   return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(series)
 }
@@ -31,12 +31,12 @@ function betaFraction(x: number, a: number, b: number): number {
 }
 
 /** The regularized incomplete beta function I_x(a, b); `rest` is 1 − x, which may be too small to be left of x. */
-function incompleteBeta(x: number, rest: number, a: number, b: number): number {
+function incompleteBeta(x: number, complement: number, a: number, b: number): number {
   if (x <= 0) return 0
-  if (rest <= 0) return 1
-  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(rest))
+  if (complement <= 0) return 1
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(complement))
   if (x < (a + 1) / (a + b + 2)) return (front * betaFraction(x, a, b)) / a
-  return 1 - (front * betaFraction(rest, b, a)) / b
+  return 1 - (front * betaFraction(complement, b, a)) / b
 }
 
 /** The probability that a variable with Student's t-distribution of `freedom` degrees is at least `t`. */
@@ -50,14 +50,14 @@ const quantiles = new Map<number, number>()
 
 /** The value that such a variable exceeds with a probability of 0.025. Kept for each number of degrees. */
 export function studentQuantile(freedom: number): number {
-  const known = quantiles.get(freedom)
-  if (known !== undefined) return known
+  const cached = quantiles.get(freedom)
+  if (cached !== undefined) return cached
   // 12.706... is that of one degree, the largest.
   let [low, high] = [1.9, 12.8]
   for (let i = 0; i < 60; i++) {
-    const middle = (low + high) / 2
-    if (studentTail(middle, freedom) > 0.025) low = middle
-    else high = middle
+    const mid = (low + high) / 2
+    if (studentTail(mid, freedom) > 0.025) low = mid
+    else high = mid
   }
   quantiles.set(freedom, high)
   return high

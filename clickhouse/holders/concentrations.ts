@@ -109,10 +109,10 @@ export async function concentrations(
     ])
     return [...before, ...changes]
   })
-  const found = new Map<string, Omit<z.output<typeof Sums>, 'stable'>>()
+  const sumsOf = new Map<string, Omit<z.output<typeof Sums>, 'stable'>>()
   for (const { stable, n, sum, added, removed } of rows) {
-    const before = found.get(stable) ?? { n: 0, sum: 0n, added: 0n, removed: 0n }
-    found.set(stable, {
+    const before = sumsOf.get(stable) ?? { n: 0, sum: 0n, added: 0n, removed: 0n }
+    sumsOf.set(stable, {
       n: before.n + n,
       sum: before.sum + sum,
       added: before.added + added,
@@ -121,7 +121,7 @@ export async function concentrations(
   }
   return new Map(
     params.stables.map((stable) => {
-      const { n: holder_count = 0, sum = 0n, added = 0n, removed = 0n } = found.get(stable) ?? {}
+      const { n: holder_count = 0, sum = 0n, added = 0n, removed = 0n } = sumsOf.get(stable) ?? {}
       return [stable, { holder_count, supply: sum, hhi: hhiOf({ sum, squares: added - removed }) }]
     }),
   )

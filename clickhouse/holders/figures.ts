@@ -15,7 +15,7 @@ const DAYS_A_YEAR = 365
 /** A quotient of integers of any size, to the nearest number. */
 const divided = (a: bigint, b: bigint): number => Number(`${(a * 10n ** 60n) / b}e-60`)
 
-/** The same; null if the divisor is 0. */
+/** `divided`, or null if the divisor is 0. */
 const quotient = (a: bigint, b: bigint): number | null => (b === 0n ? null : divided(a, b))
 
 /** Sums over the balances of `n` holders, from the largest to the smallest. */
@@ -72,10 +72,10 @@ export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, 
     return unavailable('The stable had a supply before its first transfer, and no log says who held it.')
   const snapshot = kept ?? NO_SNAPSHOT
   const from = Math.max(0, at.getTime() / 1000 - HOLDER_WINDOWS[window] * DAY_SECONDS)
-  const held = { stable, at, to_block, from, slot_at: snapshot.slot_at, snapshot_id: snapshot.snapshot_id }
+  const snapshotKey = { stable, at, to_block, from, slot_at: snapshot.slot_at, snapshot_id: snapshot.snapshot_id }
   const [sums, moved] = await Promise.all([
-    holderSums(clickhouse, held, options),
-    transferSums(clickhouse, held, options),
+    holderSums(clickhouse, snapshotKey, options),
+    transferSums(clickhouse, snapshotKey, options),
   ])
   const supply = BigInt(sums.sum)
   if (supply !== BigInt(snapshot.supply) + BigInt(moved.minted_since))
@@ -87,8 +87,8 @@ export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, 
     balance_tokens: asTokens(BigInt(balance)),
     share_pct: divided(100n * BigInt(balance), supply),
   }))
-  const shareOf = (most: number): number | null =>
-    quotient(100n * top.slice(0, most).reduce((sum, { balance }) => sum + BigInt(balance), 0n), supply)
+  const shareOf = (holders: number): number | null =>
+    quotient(100n * top.slice(0, holders).reduce((sum, { balance }) => sum + BigInt(balance), 0n), supply)
   const transferred = BigInt(moved.transferred)
   // Twice the mean of the supplies at both ends of the window.
   const supplies = 2n * supply - BigInt(moved.minted)

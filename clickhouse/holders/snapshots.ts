@@ -49,7 +49,7 @@ export async function keepBalances(
   now: Date,
 ): Promise<number> {
   const { at } = slot
-  const held = {
+  const balances = {
     stable,
     at,
     to_block,
@@ -57,7 +57,7 @@ export async function keepBalances(
     snapshot_id: before.snapshot_id,
     from: at.getTime() / 1000,
   }
-  const computed = await balanceSums(clickhouse, held)
+  const computed = await balanceSums(clickhouse, balances)
   if (computed.sum !== `${supply}`) throw new BalancesError(stable, at, computed.sum, `${supply}`)
   const snapshot_id = `${randomBytes(8).readBigUInt64BE()}`
   await clickhouse
@@ -65,7 +65,7 @@ export async function keepBalances(
       query: `
         INSERT INTO holder_balances (stable, slot_at, snapshot_id, balance_raw, holder)
         SELECT {stable: String}, {at: DateTime}, {own_id: UInt64}, balance, holder FROM (${BALANCES}) WHERE balance > 0`,
-      query_params: { ...held, own_id: snapshot_id },
+      query_params: { ...balances, own_id: snapshot_id },
       clickhouse_settings: { insert_deduplicate: 0, log_comment: 'insert_holder_balances' },
     })
     .catch((cause) => {

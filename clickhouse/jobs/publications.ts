@@ -80,9 +80,9 @@ export function publisher<Row extends Figures>(table: string): Publish<Row> {
   return async (clickhouse, rows, slot, at) => {
     const stables = rows.map(({ stable }) => stable)
     const before = await inParts(stables, (part) => shown(clickhouse, { slot_at: slot.at, stables: part }))
-    const known = new Map(before.map((row) => [row.stable, row]))
+    const rowOf = new Map(before.map((row) => [row.stable, row]))
     const changed = rows.flatMap((row) => {
-      const before = known.get(row.stable)
+      const before = rowOf.get(row.stable)
       const figures_hash = hashOf(row)
       if (before?.is_shown && before.figures_hash === figures_hash) return []
       const published_at = unixSeconds(new Date(Math.max(at.getTime(), (before?.newest_ms ?? 0) + 1)))

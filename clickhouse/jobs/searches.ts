@@ -31,10 +31,10 @@ export async function readSearches(
 /** Two lists of stretches, the second of which begins in the last of the first or later. */
 function joined(earlier: readonly SearchedStretch[], later: readonly SearchedStretch[]): readonly SearchedStretch[] {
   const last = earlier.at(-1)
-  const rest = later.flatMap(({ from, until }) =>
+  const laterSlots = later.flatMap(({ from, until }) =>
     last && until <= last.until ? [] : [{ from: Math.max(from, last?.until ?? from), until }],
   )
-  const [next] = rest
-  if (!last || next?.from !== last.until) return [...earlier, ...rest]
-  return [...earlier.slice(0, -1), { from: last.from, until: next.until }, ...rest.slice(1)]
+  const [next] = laterSlots
+  if (!last || next?.from !== last.until) return [...earlier, ...laterSlots]
+  return [...earlier.slice(0, -1), { from: last.from, until: next.until }, ...laterSlots.slice(1)]
 }

@@ -28,13 +28,13 @@ export async function dueSlots(
   options?: ReadOptions,
 ): Promise<number[]> {
   const { period_seconds, from_time } = range
-  const asked = { jobs: [{ name: job, period_seconds }], from_time, known_at }
-  const undone = undoneStretches(doneOf(await readDoneSlots(clickhouse, asked, options), range, job), range)
+  const request = { jobs: [{ name: job, period_seconds }], from_time, known_at }
+  const undone = undoneStretches(doneOf(await readDoneSlots(clickhouse, request, options), range, job), range)
   const slots: number[] = []
   for (const { from, until } of newest_first ? undone.toReversed() : undone) {
-    const most = Math.min((until - from) / period_seconds, limit - slots.length)
-    const first = newest_first ? until - (most - 1) * period_seconds : from + period_seconds
-    for (let i = 0; i < most; i++) slots.push(first + i * period_seconds)
+    const count = Math.min((until - from) / period_seconds, limit - slots.length)
+    const first = newest_first ? until - (count - 1) * period_seconds : from + period_seconds
+    for (let i = 0; i < count; i++) slots.push(first + i * period_seconds)
   }
   return slots.sort((a, b) => a - b)
 }
@@ -151,8 +151,9 @@ export function waitingUntil(
   { history_seconds = 0 }: Pick<SlotJob, 'history_seconds'>,
   { from_time, read_since }: Pick<SlotHistory, 'from_time' | 'read_since'>,
 ): { until: number; reason: WaitReason } {
-  const needed = read_since === 0 ? 0 : read_since + history_seconds
-  if (needed > from_time) return { until: needed, reason: history_seconds > 0 ? 'history_not_read' : 'blocks_missing' }
+  const neededFrom = read_since === 0 ? 0 : read_since + history_seconds
+  if (neededFrom > from_time)
+    return { until: neededFrom, reason: history_seconds > 0 ? 'history_not_read' : 'blocks_missing' }
   return { until: from_time, reason: 'backfill_running' }
 }
 

@@ -58,8 +58,13 @@ export function insertPaymentStep(
   attempt: PaymentAttempt,
   step: PaymentEnd,
 ): Promise<void> {
-  const of = step === 'unanswered' ? `:${attempt.attempt}` : ''
-  return insertRows(clickhouse, 'payments', [{ ...payment, ...attempt, step }], `${payment.challenge_id}:${step}${of}`)
+  const occasion = step === 'unanswered' ? `:${attempt.attempt}` : ''
+  return insertRows(
+    clickhouse,
+    'payments',
+    [{ ...payment, ...attempt, step }],
+    `${payment.challenge_id}:${step}${occasion}`,
+  )
 }
 
 export const PaymentStep = z.object({

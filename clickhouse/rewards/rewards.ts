@@ -21,12 +21,12 @@ export type RewardRecipient = FactPosition & { stable: string; holder: string; r
 export type RewardClaim = FactPosition & { stable: string; account: string; amount_raw: string }
 
 /** What is asked of several stables up to `at`. */
-const Asked = z.object({ stables: z.array(z.string()), at: z.date() })
-type Asked = z.infer<typeof Asked>
+const RewardRequest = z.object({ stables: z.array(z.string()), at: z.date() })
+type RewardRequest = z.infer<typeof RewardRequest>
 
 const distributionSums = defineQuery({
   name: 'reward_distribution_sums',
-  params: Asked,
+  params: RewardRequest,
   row: z.object({
     stable: z.string(),
     distribution_count: z.int().nonnegative(),
@@ -53,8 +53,8 @@ const NOTHING_DISTRIBUTED = { distribution_count: 0, last_24h_tokens: 0, last_7d
  */
 export const rewardDistributionSums = together(
   'reward_distribution_sums',
-  async (clickhouse, asked: Asked, options) => {
-    const sums = byStable(await distributionSums(clickhouse, asked, options))
+  async (clickhouse, request: RewardRequest, options) => {
+    const sums = byStable(await distributionSums(clickhouse, request, options))
     return (stable) => sums(stable)[0] ?? NOTHING_DISTRIBUTED
   },
 )
@@ -69,7 +69,7 @@ export const RewardOptIns = z.object({
 
 const optIns = defineQuery({
   name: 'reward_opt_ins',
-  params: Asked,
+  params: RewardRequest,
   row: RewardOptIns.extend({ stable: z.string() }),
   // One number for the position in the chain: comparing pairs takes more than twice as long.
   sql: `
@@ -91,9 +91,9 @@ const NOBODY = { recipient_count: 0, distinct_recipients: 0, redirected_count: 0
 /** How many holders of a stable take part in rewards as of `at`, by the last choice of each. */
 export const rewardOptIns = keptWhile(
   ['reward_recipients'],
-  together('reward_opt_ins', async (clickhouse, asked: Asked, options) => {
-    const found = byStable(await optIns(clickhouse, asked, options))
-    return (stable) => found(stable)[0] ?? NOBODY
+  together('reward_opt_ins', async (clickhouse, request: RewardRequest, options) => {
+    const optInsOf = byStable(await optIns(clickhouse, request, options))
+    return (stable) => optInsOf(stable)[0] ?? NOBODY
   }),
 )
 
@@ -108,7 +108,7 @@ export const RewardDistributionRow = z.object({
 const recentDistributions = recentFirstByStable(
   defineQuery({
     name: 'recent_reward_distributions',
-    params: Asked.extend({ recent_only: z.boolean() }),
+    params: RewardRequest.extend({ recent_only: z.boolean() }),
     row: RewardDistributionRow.extend({ stable: z.string() }),
     sql: `
     SELECT stable, funder, toFloat64(amount_raw) / 1e6 AS amount_tokens, toUInt32(block_number) AS block_number,
@@ -129,7 +129,7 @@ export const recentRewardDistributions = keptWhile(
 const pools = recentFirstByStable(
   defineQuery({
     name: 'reward_pool',
-    params: Asked.extend({ recent_only: z.boolean() }),
+    params: RewardRequest.extend({ recent_only: z.boolean() }),
     row: z.object({
       stable: z.string(),
       opted_in_supply: integerText.nullable(),
@@ -156,8 +156,8 @@ const pools = recentFirstByStable(
  */
 export const rewardPool = keptWhile(
   ['state_reads'],
-  together('reward_pool', async (clickhouse, asked: Asked, options) => {
-    const newest = await pools(clickhouse, asked, options)
+  together('reward_pool', async (clickhouse, request: RewardRequest, options) => {
+    const newest = await pools(clickhouse, request, options)
     return (stable) => newest(stable)[0] ?? null
   }),
 )
@@ -170,7 +170,7 @@ export const RewardFunder = z.object({
 
 const topFunders = defineQuery({
   name: 'top_reward_funders',
-  params: Asked,
+  params: RewardRequest,
   row: RewardFunder.extend({ stable: z.string() }),
   sql: `
     SELECT stable, funder AS address, toUInt32(count()) AS distribution_count,
@@ -184,8 +184,8 @@ const topFunders = defineQuery({
 /** The top ten funders of a stable's rewards up to `at`, by amount in descending order, then by address. */
 export const topRewardFunders = keptWhile(
   ['reward_distributions'],
-  together('top_reward_funders', async (clickhouse, asked: Asked, options) =>
-    byStable(await topFunders(clickhouse, asked, options)),
+  together('top_reward_funders', async (clickhouse, request: RewardRequest, options) =>
+    byStable(await topFunders(clickhouse, request, options)),
   ),
 )
 

@@ -98,14 +98,15 @@ async function policyChangesOfWeek(
   clickhouse: ClickHouseClient,
   { at, states }: { at: Date; states: readonly State[] },
 ): Promise<(stable: string, state: State) => number> {
-  const own = [...new Set(states.flatMap((state) => state?.policy_id ?? []))]
-  const parts = await inParts(own, (policy_ids) => partsOfPolicies(clickhouse, { at, policy_ids }))
+  const policyIds = [...new Set(states.flatMap((state) => state?.policy_id ?? []))]
+  const parts = await inParts(policyIds, (policy_ids) => partsOfPolicies(clickhouse, { at, policy_ids }))
   const partsOf = new Map(parts.map(({ policy_id, parts }) => [policy_id, parts]))
-  const all = [...new Set([...own, ...[...partsOf.values()].flat()])]
+  const idsWithParts = [...new Set([...policyIds, ...[...partsOf.values()].flat()])]
   const [adoptions, changes] = [new Map<string, number>(), new Map<string, number>()]
   // Adoptions are in every part.
-  for (const { adopted_by, changed, events } of await inParts(all.length > 0 ? all : ['0'], (policy_ids) =>
-    policyChanges(clickhouse, { at, policy_ids }),
+  for (const { adopted_by, changed, events } of await inParts(
+    idsWithParts.length > 0 ? idsWithParts : ['0'],
+    (policy_ids) => policyChanges(clickhouse, { at, policy_ids }),
   )) {
     if (changed !== null) changes.set(changed, events)
     else if (adopted_by !== null) adoptions.set(adopted_by, events)

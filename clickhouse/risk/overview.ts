@@ -83,24 +83,27 @@ function figureOf<Value>(
   name: string,
   read: (
     clickhouse: ClickHouseClient,
-    asked: { at: Date; stables: string[] },
+    request: { at: Date; stables: string[] },
     options?: ReadOptions,
   ) => Promise<Row<Value>[]>,
 ) {
-  const valuesOf = async (clickhouse: ClickHouseClient, asked: { at: Date; stables: string[] }, options: ReadOptions) =>
-    new Map((await read(clickhouse, asked, options)).map(({ stable, value }) => [stable, value]))
+  const valuesOf = async (
+    clickhouse: ClickHouseClient,
+    request: { at: Date; stables: string[] },
+    options: ReadOptions,
+  ) => new Map((await read(clickhouse, request, options)).map(({ stable, value }) => [stable, value]))
   return {
     ofAll: shared(name, (clickhouse, { at }: { at: Date }, options) =>
       valuesOf(clickhouse, { at, stables: [] }, options),
     ),
-    ofOne: together(name, async (clickhouse, asked: { at: Date; stables: string[] }, options) => {
-      const values = await valuesOf(clickhouse, asked, options)
+    ofOne: together(name, async (clickhouse, request: { at: Date; stables: string[] }, options) => {
+      const values = await valuesOf(clickhouse, request, options)
       return (stable): Value | null => values.get(stable) ?? null
     }),
   }
 }
 
-/** The same, kept while no row of `tables` changes. */
+/** A figure whose values are kept while no row of `tables` changes. */
 function keptFigureOf<Value>(tables: readonly string[], ...figure: Parameters<typeof figureOf<Value>>) {
   const { ofAll, ofOne } = figureOf(...figure)
   return { ofAll: keptWhile(tables, ofAll), ofOne: keptWhile(tables, ofOne) }
@@ -135,13 +138,13 @@ export async function stableFiguresAt(
 /** The figures of one stable at `at`. */
 export async function stableFiguresOf(
   clickhouse: ClickHouseClient,
-  asked: { stable: string; at: Date },
+  request: { stable: string; at: Date },
   options?: ReadOptions,
 ): Promise<StableFigures> {
   const [risk_score, open_break, max_deviation_24h_bps] = await Promise.all([
-    score.ofOne(clickhouse, asked, options),
-    openBreak.ofOne(clickhouse, asked, options),
-    deviation.ofOne(clickhouse, asked, options),
+    score.ofOne(clickhouse, request, options),
+    openBreak.ofOne(clickhouse, request, options),
+    deviation.ofOne(clickhouse, request, options),
   ])
   return { max_deviation_24h_bps, risk_score, open_break }
 }

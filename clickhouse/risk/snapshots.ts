@@ -36,7 +36,7 @@ export type RiskSnapshot = {
   policy_events_7d: number
 }
 
-/** The same as stored. */
+/** A snapshot as stored. */
 export type PublishedRisk = RiskSnapshot & Published
 
 /** Publishes the scores of a slot. */

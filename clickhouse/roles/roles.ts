@@ -93,8 +93,8 @@ const holdersOf = defineQuery({
  */
 export const roleHolders = keptWhile(
   ['role_events', 'role_probes'],
-  together('role_holders', async (clickhouse, asked: { stables: string[]; at: Date }, options) =>
-    byStable(await holdersOf(clickhouse, asked, options)),
+  together('role_holders', async (clickhouse, request: { stables: string[]; at: Date }, options) =>
+    byStable(await holdersOf(clickhouse, request, options)),
   ),
 )
 

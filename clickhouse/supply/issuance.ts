@@ -93,7 +93,7 @@ const suppliesBefore = recentFirst(
     WHERE stable = {stable: String} AND block_time <= {newest: DateTime} AND block_time <= start AND ${isRecent('block_time', 'oldest')}
     ORDER BY block_time DESC, state_reads.block_number DESC LIMIT 1 BY start`,
   }),
-  (found, { starts }) => found.length === starts.length,
+  (rows, { starts }) => rows.length === starts.length,
 )
 
 /** A stable, where it was made, an instant in whole seconds, and what is stored. */
@@ -122,7 +122,7 @@ const countOf = (days: readonly Day[], column: 'mint_count' | 'burn_count'): num
  */
 function supplyAt(start: number, reads: readonly SupplyRead[], { stable, since, ledger }: Subject) {
   if (since && since.block_time > start) return { supply: 0n, block: null }
-  const read = reads.find((one) => one.start === start)
+  const read = reads.find((candidate) => candidate.start === start)
   const isKnown =
     read && missingRanges(ledger, { families: ['state'], stable, since, from: read.read_at, to: start }).length === 0
   return isKnown ? { supply: BigInt(read.supply), block: read.block_number } : { supply: null, block: null }

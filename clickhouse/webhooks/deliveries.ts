@@ -57,12 +57,12 @@ const keyOf = ({ subscription_id, event_id, cause }: Key): string => `${subscrip
  */
 export async function addDeliveries(
   clickhouse: ClickHouseClient,
-  wanted: readonly NewDelivery[],
+  newDeliveries: readonly NewDelivery[],
   since_sequence = Number.POSITIVE_INFINITY,
 ): Promise<number[]> {
   const ids = new Map<string, number>()
-  for (let i = 0; i < wanted.length; i += MAX_BATCH) {
-    const chunk = new Map(wanted.slice(i, i + MAX_BATCH).map((delivery) => [keyOf(delivery), delivery]))
+  for (let i = 0; i < newDeliveries.length; i += MAX_BATCH) {
+    const chunk = new Map(newDeliveries.slice(i, i + MAX_BATCH).map((delivery) => [keyOf(delivery), delivery]))
     const deliveries = [...chunk.values()]
     const event_ids = [...new Set(deliveries.map(({ event_id }) => event_id))]
     const subscription_ids = [...new Set(deliveries.map(({ subscription_id }) => subscription_id))]
@@ -77,7 +77,7 @@ export async function addDeliveries(
       insert: (missing, first) => insertWebhookDeliveries(clickhouse, missing, first),
     })
   }
-  return wanted.map((delivery) => ids.get(keyOf(delivery)) as number)
+  return newDeliveries.map((delivery) => ids.get(keyOf(delivery)) as number)
 }
 
 /**

@@ -47,8 +47,8 @@ export const digestsFrom = defineQuery({
  * them is without a digest. Its id is made of the first event's, so that of two processes one stores it: what the other would
  * have had more stays held, for the next digest.
  */
-export async function addDigest(clickhouse: ClickHouseClient, held: readonly Held[], now: Date): Promise<void> {
-  const covered = held.slice(0, MOST_DIGESTED)
+export async function addDigest(clickhouse: ClickHouseClient, heldEvents: readonly Held[], now: Date): Promise<void> {
+  const covered = heldEvents.slice(0, MOST_DIGESTED)
   const [first, last] = [covered[0], covered.at(-1)]
   if (first === undefined || last === undefined) return
   const contents = await deliveryContents(clickhouse, { ids: covered.map(({ delivery_id }) => delivery_id) })

@@ -31,7 +31,7 @@ export function withoutUrl(text: string, url: string): string {
   const longest = [...new Set(secrets)]
     .filter((part) => part.length >= SHORTEST_SECRET)
     .sort((a, b) => b.length - a.length)
-  return longest.reduce((left, part) => left.replaceAll(part, '…'), text)
+  return longest.reduce((masked, part) => masked.replaceAll(part, '…'), text)
 }
 
 function decoded(part: string): string {

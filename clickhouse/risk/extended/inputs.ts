@@ -18,7 +18,7 @@ const MOST_DEPTH_AGE = 3600
 type SellQuote = Awaited<ReturnType<typeof sellQuotesAt>>[number]
 
 /** What is known of a stable at an instant besides the inputs of the composite. */
-type Known = {
+type ReadInputs = {
   /** Whether its price was sampled in every block of the last day, and of the last week. */
   isDaySampled: boolean
   isWeekSampled: boolean
@@ -82,30 +82,30 @@ function headroomOf(supply: bigint, cap: bigint): number {
 type CompositeInputs = RiskInputsRow & { unquoted_seconds: number | null }
 
 /** The inputs of the extended score, as they are stored, and the sizes whose exit costs count. */
-export function extendedInputs(row: CompositeInputs, known: Known): { inputs: ExtendedInputs; sizes: number[] } {
+export function extendedInputs(row: CompositeInputs, read: ReadInputs): { inputs: ExtendedInputs; sizes: number[] } {
   const isUsd = row.currency === 'USD'
-  const areBreaksKnown = isUsd && known.isWeekSampled
+  const areBreaksKnown = isUsd && read.isWeekSampled
   // A state that was read before a hole may have changed in it.
-  const isStateKnown = known.state_read_from !== null && known.state_read_from <= Number(row.state_block_number ?? -1)
+  const isStateKnown = read.state_read_from !== null && read.state_read_from <= Number(row.state_block_number ?? -1)
   const supply = isStateKnown ? row.supply_raw : null
   const cap = isStateKnown ? row.cap_raw : null
   const samples = row.quoted_count + row.unquoted_count
-  const isHeldKnown = known.held !== null && known.held.supply === supply
+  const isHeldKnown = read.held !== null && read.held.supply === supply
   return {
     sizes: sizesUpTo(supply),
     inputs: {
-      rms_bps_24h: isUsd && known.isDaySampled && samples > 0n ? rmsBps(row) : null,
+      rms_bps_24h: isUsd && read.isDaySampled && samples > 0n ? rmsBps(row) : null,
       has_open_mild: areBreaksKnown ? row.has_open_mild : null,
       has_open_severe: areBreaksKnown ? row.has_open_severe : null,
       unquoted_seconds: areBreaksKnown ? (row.unquoted_seconds ?? 0) : null,
       mild_events_7d: areBreaksKnown ? row.mild_events_7d : null,
       severe_events_7d: areBreaksKnown ? row.severe_events_7d : null,
-      ...exitOf(known.quotes, supply),
-      hhi: isHeldKnown ? toDecimals(known.held?.hhi ?? MOST_HHI, 4) : null,
+      ...exitOf(read.quotes, supply),
+      hhi: isHeldKnown ? toDecimals(read.held?.hhi ?? MOST_HHI, 4) : null,
       headroom_share: supply === null || cap === null ? null : headroomOf(supply, cap),
       paused: isStateKnown ? row.paused : null,
       policy_type: isStateKnown ? row.policy_type : null,
-      policy_events_7d: known.areLogsRead ? row.policy_events_7d : null,
+      policy_events_7d: read.areLogsRead ? row.policy_events_7d : null,
     },
   }
 }
@@ -140,23 +140,23 @@ export async function knownAt(
   const tracksHolders = storedFor(ledger, 'transfers').some(
     ({ from_time, to_time }) => (from_time ?? to) <= to && (to_time ?? 0) > to - DAY_SECONDS,
   )
-  const whole = tracksHolders ? stables.filter((one) => isWhole('transfers', one, 0)) : []
-  const held = await concentrations(clickhouse, { stables: whole.map(({ stable }) => stable), at })
+  const whole = tracksHolders ? stables.filter((created) => isWhole('transfers', created, 0)) : []
+  const balancesOf = await concentrations(clickhouse, { stables: whole.map(({ stable }) => stable), at })
   const quotesOf = new Map<string, SellQuote[]>()
   for (const quote of quotes) quotesOf.set(quote.stable, [...(quotesOf.get(quote.stable) ?? []), quote])
-  const knownOf = (one: Created): Known => {
-    const { stable, created_block: block_number, created_at: block_time } = one
+  const knownOf = (created: Created): ReadInputs => {
+    const { stable, created_block: block_number, created_at: block_time } = created
     const unsampled = unsampledRanges(periods, { stable, created: { block_number, block_time } })
     const isSampled = (seconds: number): boolean =>
-      isWhole('pegs', one, to - seconds) &&
+      isWhole('pegs', created, to - seconds) &&
       !unsampled.some((range) => range.from <= to && (range.to ?? to + 1) > to - seconds)
     return {
       isDaySampled: isSampled(DAY_SECONDS),
       isWeekSampled: isSampled(WEEK_SECONDS),
       state_read_from: rangeAt(ledger, 'state', to, stable)?.from_block ?? null,
-      areLogsRead: isWhole('logs', one, to - WEEK_SECONDS),
+      areLogsRead: isWhole('logs', created, to - WEEK_SECONDS),
       quotes: isSampled(MOST_DEPTH_AGE) ? (quotesOf.get(stable) ?? []) : [],
-      held: held.get(stable) ?? null,
+      held: balancesOf.get(stable) ?? null,
     }
   }
   return { tracksHolders, knownOf }

@@ -119,7 +119,8 @@ export function movesOf(
   const mostOf = (name: ComponentName, changes: readonly Change[], sign: 1 | -1): Move | null => {
     const moves = changes.map((change) => moveOf(name, change)).filter(({ score_change }) => sign * score_change > 0)
     return moves.reduce<Move | null>(
-      (most, move) => (most === null || sign * move.score_change > sign * most.score_change ? move : most),
+      (strongest, move) =>
+        strongest === null || sign * move.score_change > sign * strongest.score_change ? move : strongest,
       null,
     )
   }

@@ -46,10 +46,10 @@ export type ExtendedInputs = {
 }
 
 type InputName = Exclude<keyof ExtendedInputs, 'exit_cost_bps'>
-type Known = { [Name in InputName]: NonNullable<ExtendedInputs[Name]> } & { exit_cost_bps: readonly number[] }
+type KnownInputs = { [Name in InputName]: NonNullable<ExtendedInputs[Name]> } & { exit_cost_bps: readonly number[] }
 
 /** What an input counts as that is not known: the value with the most points. */
-const WORST: Omit<Known, 'exit_cost_bps'> = {
+const WORST: Omit<KnownInputs, 'exit_cost_bps'> = {
   rms_bps_24h: UNQUOTED_BPS,
   has_open_mild: true,
   has_open_severe: true,
@@ -64,9 +64,9 @@ const WORST: Omit<Known, 'exit_cost_bps'> = {
   policy_events_7d: 20,
 }
 
-function withWorst(inputs: ExtendedInputs): Known {
-  const known = Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null))
-  return { ...WORST, ...known, exit_cost_bps: inputs.exit_cost_bps.map((cost) => cost ?? UNSELLABLE_BPS) }
+function withWorst(inputs: ExtendedInputs): KnownInputs {
+  const knownInputs = Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null))
+  return { ...WORST, ...knownInputs, exit_cost_bps: inputs.exit_cost_bps.map((cost) => cost ?? UNSELLABLE_BPS) }
 }
 
 const within01 = (share: number): number => Math.min(Math.max(share, 0), 1)
@@ -90,7 +90,7 @@ const COMPONENTS = {
   concentration: { weight: 10, points: ({ hhi }) => Math.sqrt(hhi) },
   issuance: { weight: 10, points: ({ headroom_share }) => 100 * headroom_share },
   policy: { weight: 10, points: policyPoints },
-} as const satisfies Record<string, { weight: number; points: (known: Known) => number }>
+} as const satisfies Record<string, { weight: number; points: (knownInputs: KnownInputs) => number }>
 
 export type ComponentName = keyof typeof COMPONENTS
 export const COMPONENT_NAMES = Object.keys(COMPONENTS) as [ComponentName, ...ComponentName[]]
@@ -116,9 +116,12 @@ export type ExtendedScore = { score: number; components: ComponentScores }
  * and 10, without those in `left_out`, to three decimals. No component falls when an input gets worse, and neither does the score.
  */
 export function extendedScore(inputs: ExtendedInputs, left_out: readonly ComponentName[]): ExtendedScore {
-  const known = withWorst(inputs)
+  const knownInputs = withWorst(inputs)
   const components = Object.fromEntries(
-    COMPONENT_NAMES.map((name) => [name, left_out.includes(name) ? null : rounded(COMPONENTS[name].points(known))]),
+    COMPONENT_NAMES.map((name) => [
+      name,
+      left_out.includes(name) ? null : rounded(COMPONENTS[name].points(knownInputs)),
+    ]),
   ) as ComponentScores
   const counted = COMPONENT_NAMES.flatMap((name) => {
     const points = components[name]
