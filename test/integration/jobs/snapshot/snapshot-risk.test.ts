@@ -233,7 +233,7 @@ describe('inputs', () => {
     await snapshotRisk(clickhouse, slotAt('risk', at))
     expect(await risk(app, at)).toEqual({
       address: STABLE,
-      methodology: 'v2',
+      methodology: 'v1',
       computed_at: new Date(at * 1000).toISOString(),
       // 100 (1 - exp(-(2 x 10 + 10) / 60)); 40 + 5 + 15; uncapped; paused.
       components: { peg_risk: 39.35, peg_break_risk: 60, supply_risk: 15, policy_risk: 100 },
