@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { historyStart } from '../clickhouse/chain/history.js'
 import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
 import { createKeptSamples, type KnownSamples } from '../clickhouse/peg/kept-samples.js'
-import { createMinuteSums, type KnownMinuteSums } from '../clickhouse/peg/minute-sums.js'
+import { createMinuteSums, type KnownMinuteSums, STABLE_BYTES } from '../clickhouse/peg/minute-sums.js'
 import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
 import { createKeptReads, type KeptReads } from '../clickhouse/store/kept-reads.js'
 import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
@@ -47,9 +47,9 @@ declare module 'fastify' {
   }
 }
 
-/** The minutes of some 95 stables in a week. */
-const MINUTE_SUMS_BYTES = 64 * 2 ** 20
-/** Some 18,000 minutes at two blocks a second, of which an answer needs eleven. */
+/** The minutes of that many stables, in the longest window: 64 MiB for a week. */
+const MINUTE_SUMS_BYTES = 90 * STABLE_BYTES
+/** Some 18,000 minutes at two blocks a second, of which an answer needs two, and three a window. */
 const SAMPLES_BYTES = 64 * 2 ** 20
 /** What reads found while their tables stayed as they are: a kilobyte or two for each. */
 const READS_BYTES = 64 * 2 ** 20

@@ -1,6 +1,6 @@
 import type { DexFill, PegSample } from './facts.js'
+import { WINDOW_SECONDS } from './peg-windows.js'
 
-const LENGTHS = { '1h': 3600, '24h': 86_400, '7d': 604_800 }
 const REFERENCE = '0x20c0000000000000000000000000000000000000'
 const LONGEST_HOLD = 120
 
@@ -57,7 +57,7 @@ function volumeWeighted(fills: readonly DexFill[], priceOf: Prices, asOf: number
  * price of any token in a block, in millionths.
  */
 export const averagesAt = (samples: readonly PegSample[], fills: readonly DexFill[], priceOf: Prices, asOf: number) =>
-  Object.entries(LENGTHS).map(([window, length]) => ({
+  Object.entries(WINDOW_SECONDS).map(([window, length]) => ({
     window,
     ...timeWeighted(
       samples.filter(({ block_time }) => block_time <= asOf && block_time > asOf - length - LONGEST_HOLD),

@@ -1,6 +1,8 @@
 import type { PegSample } from './facts.js'
 
-const LENGTHS = { '1h': 3600, '24h': 86_400, '7d': 604_800 }
+/** The windows and their lengths in seconds. */
+export const WINDOW_SECONDS = { '1h': 3600, '24h': 86_400, '7d': 604_800 } as const
+export const LONGEST_WINDOW = Math.max(...Object.values(WINDOW_SECONDS))
 
 /** The integer square root, rounded down. */
 function root(value: bigint): bigint {
@@ -16,7 +18,7 @@ function root(value: bigint): bigint {
 
 /** A window's figures computed directly from samples, independently of the service's own computation. */
 export function expectedWindows(samples: readonly PegSample[], asOf: number) {
-  return Object.entries(LENGTHS).map(([window, length]) => {
+  return Object.entries(WINDOW_SECONDS).map(([window, length]) => {
     const inside = samples.filter(({ block_time }) => block_time > asOf - length && block_time <= asOf)
     const quoted = inside.filter(({ sell_micros }) => sell_micros !== null)
     const unquoted_count = inside.length - quoted.length

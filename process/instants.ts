@@ -3,7 +3,6 @@ import { BadParameterError } from './errors.js'
 export const HOUR_SECONDS = 3600
 export const DAY_SECONDS = 86_400
 export const WEEK_SECONDS = 7 * DAY_SECONDS
-export const WEEK_MS = WEEK_SECONDS * 1000
 
 /** The last second that a ClickHouse DateTime holds, in unix seconds: later than any block. */
 export const END_OF_TIME = 0xffff_ffff

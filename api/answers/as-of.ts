@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { isoSeconds, parseAsOf, parseInstant, WEEK_MS } from '../../process/instants.js'
+import { LONGEST_PEG_WINDOW } from '../../clickhouse/peg/windows.js'
+import { isoSeconds, parseAsOf, parseInstant } from '../../process/instants.js'
 import { NotFoundError } from '../http/errors.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
@@ -82,6 +83,9 @@ export function beforeHistory(asOf: Date, what: string): NotFoundError {
   return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
 }
 
+/** The windows of an answer reach back this far, and a DateTime cannot hold times before 1970. */
+const EARLIEST_MS = LONGEST_PEG_WINDOW * 1000
+
 /**
  * The instant of an answer. Throws a 404 for a time before the first block, or if there is no block. With `knownAt`, the
  * reader finds out what was known by then: the first block may have been read later.
@@ -92,11 +96,11 @@ export async function momentOf(
 ): Promise<Moment> {
   if (asOf === null) return { at: thisSecond(app), asOf }
   if (knownAt !== null) {
-    if (Math.min(asOf.getTime(), knownAt.getTime()) < WEEK_MS) throw notPublished('an answer about that time', knownAt)
+    if (Math.min(asOf.getTime(), knownAt.getTime()) < EARLIEST_MS)
+      throw notPublished('an answer about that time', knownAt)
     return { at: asOf, asOf }
   }
-  // The windows of an answer reach back a week, and a DateTime cannot hold times before 1970.
-  if (!(await app.history.hasBegunBy(asOf)) || asOf.getTime() < WEEK_MS)
+  if (!(await app.history.hasBegunBy(asOf)) || asOf.getTime() < EARLIEST_MS)
     throw beforeHistory(asOf, startOfHistory(app.history.start()))
   return { at: asOf, asOf }
 }

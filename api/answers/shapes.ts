@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PEG_WINDOWS } from '../../clickhouse/peg/windows.js'
 
 /** A price that was measured, as clickhouse/peg/price.ts makes it. */
 export const CurrentPrice = z.object({
@@ -26,9 +27,16 @@ export const CurrentPrice = z.object({
 const measured = z.number().nonnegative().nullable()
 const count = z.int().nonnegative()
 
+const listed = (words: readonly string[]): string => new Intl.ListFormat('en-GB').format(words)
+
+const PEG_WINDOW_NAMES = PEG_WINDOWS.map(({ window }) => window)
+/** The windows as texts name them, such as `1h, 24h and 7d`, and the periods `hour, day and week`. */
+export const PEG_WINDOWS_TEXT = listed(PEG_WINDOW_NAMES)
+export const PEG_PERIODS_TEXT = listed(PEG_WINDOWS.map(({ period }) => period))
+
 /** A window as clickhouse/peg/windows.ts makes it. */
 export const PegWindow = z.object({
-  window: z.enum(['1h', '24h', '7d']).meta({ description: 'Its length' }),
+  window: z.enum(PEG_WINDOW_NAMES).meta({ description: 'Its length' }),
   sample_count: count.meta({ description: 'Samples with a price' }),
   unquoted_count: count.meta({ description: 'Samples without a price, in none of the figures below' }),
   unquoted_share: measured.meta({

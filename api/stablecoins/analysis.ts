@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { livePeg, pegAt } from '../../clickhouse/peg/current.js'
-import { addSums, PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
+import { PEG_WINDOW_SECONDS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stablecoinOrigin } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stablecoinStateAt } from '../../clickhouse/stablecoins/states.js'
 import { stableSymbol } from '../../clickhouse/stablecoins/texts.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
+import { isoSeconds } from '../../process/instants.js'
 import { beforeHistory, lastSeconds, PastEcho } from '../answers/as-of.js'
 import { endpoint } from '../answers/endpoint.js'
 import { unknownStable } from '../answers/stable.js'
@@ -62,7 +62,8 @@ const Analysis = z.object({
 /** In the reference stable. */
 const PRICE = '0.05'
 
-const WEEK = PEG_WINDOWS.findIndex(({ window }) => window === '7d')
+/** The window that peg_risk is rated by. */
+const RATED = '7d'
 
 /** The briefing of a stable: the `curated` one if there is one, else one derived from the chain. */
 export const analysisRoute = (curated: CuratedBriefings) =>
@@ -79,7 +80,7 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       families: ['pegs', 'state'],
       stable,
       since,
-      ...lastSeconds(at, WEEK_SECONDS),
+      ...lastSeconds(at, PEG_WINDOW_SECONDS[RATED]),
     }),
     answer: async ({ app, stable, at, asOf, ledger, reads }) => {
       const options = { ...reads, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
@@ -95,7 +96,7 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       const briefing = chainId === null ? null : curated.of(chainId, stable)
       // Nobody had written it by then.
       const written = briefing && new Date(briefing.reviewed_on) <= at ? briefing : null
-      const peg_risk = ratePeg(stable, windowFigures(peg.windows[WEEK] ?? addSums([])))
+      const peg_risk = ratePeg(stable, windowFigures(peg.windows[RATED]))
       const policy_risk = ratePolicy(state.policy)
       const centralization_risk = rateCentralization(state.supply, state.policy)
       const said = written ?? measuredBriefing(state, origin)

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
 import { tradeSumsAt, volumeWeighted } from '../../clickhouse/flows/vwap.js'
 import { heldSumsAt, timeWeighted } from '../../clickhouse/peg/averages.js'
-import { PEG_WINDOWS } from '../../clickhouse/peg/windows.js'
+import { LONGEST_PEG_WINDOW, PEG_WINDOWS } from '../../clickhouse/peg/windows.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
+import { isoSeconds } from '../../process/instants.js'
 import { AsOfEcho, lastSeconds } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { PegWindow } from '../answers/shapes.js'
+import { PEG_PERIODS_TEXT, PEG_WINDOWS_TEXT, PegWindow } from '../answers/shapes.js'
 
 const count = z.int().nonnegative()
 const price = z.number().nonnegative().nullable()
@@ -48,29 +48,34 @@ const AveragesResponse = z.object({
         volume_usd: z.string().meta({ description: 'The same in the reference stable' }),
       }),
     )
-    .meta({ description: 'Of the last hour, day and week, in this order' }),
+    .meta({ description: `Of the last ${PEG_PERIODS_TEXT}, in this order` }),
 })
 
 export const averagesRoute = endpoint({
   path: '/stablecoins/:address/peg/averages',
   tag: 'peg',
   operationId: 'getPegAverages',
-  summary: 'Time-weighted and volume-weighted average prices over 1h, 24h and 7d',
+  summary: `Time-weighted and volume-weighted average prices over ${PEG_WINDOWS_TEXT}`,
   description:
     'The time-weighted average is made of the price for selling one token at the end of every block; the volume-weighted one of the trades on the book of the stable and its quote token.',
   about: 'moment',
   response: AveragesResponse,
   cache: CACHE_POLICIES.averages,
-  covers: ({ stable, at, since }) => ({ families: ['pegs', 'logs'], stable, since, ...lastSeconds(at, WEEK_SECONDS) }),
+  covers: ({ stable, at, since }) => ({
+    families: ['pegs', 'logs'],
+    stable,
+    since,
+    ...lastSeconds(at, LONGEST_PEG_WINDOW),
+  }),
   answer: async ({ app, stable, at, coverage, signal }) => {
     const [held, trades] = await Promise.all([
       heldSumsAt(app.clickhouse, { stable, as_of: at }, { signal }),
       tradeSumsAt(app.clickhouse, { stable, as_of: at }, { signal }),
     ])
-    const windows = PEG_WINDOWS.map(({ window, seconds }, i) => ({
+    const windows = PEG_WINDOWS.map(({ window, seconds }) => ({
       window,
-      ...timeWeighted(held[i] as (typeof held)[number], seconds),
-      ...volumeWeighted(trades[i] as (typeof trades)[number]),
+      ...timeWeighted(held[window], seconds),
+      ...volumeWeighted(trades[window]),
     }))
     const priced = windows.filter(({ twap }) => twap !== null).length
     return {

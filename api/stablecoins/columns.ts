@@ -2,17 +2,22 @@ import { z } from 'zod'
 import { depthQuote, depthSeries } from '../../clickhouse/depth/depth.js'
 import { pegColumns, pegSeriesOfAll } from '../../clickhouse/peg/all-series.js'
 import { pegWindowSeries } from '../../clickhouse/peg/window-series.js'
-import { PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
+import {
+  byPegWindow,
+  LONGEST_PEG_WINDOW,
+  PEG_WINDOWS,
+  type PegSums,
+  windowFigures,
+} from '../../clickhouse/peg/windows.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableSymbol } from '../../clickhouse/stablecoins/texts.js'
 import { Address, stableAddress } from '../../clickhouse/store/values.js'
-import { WEEK_SECONDS } from '../../process/instants.js'
 import { thisSecond } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { bucketsOf, ColumnsHead, ColumnsQuery, column, covered, rangeOf } from '../answers/columns.js'
 import { endpoint } from '../answers/endpoint.js'
 import { costOfRows, readRange } from '../answers/range.js'
-import { PegWindow } from '../answers/shapes.js'
+import { PEG_PERIODS_TEXT, PEG_WINDOWS_TEXT, PegWindow } from '../answers/shapes.js'
 import { requireStable } from '../answers/stable.js'
 
 const StablesQuery = {
@@ -100,14 +105,14 @@ const PegWindowSeries = z.object({
         ) as { [Name in Figure]: z.ZodArray<(typeof FIGURES)[Name]> }),
       }),
     )
-    .meta({ description: 'Of the last hour, day and week, as of the end of each bucket' }),
+    .meta({ description: `Of the last ${PEG_PERIODS_TEXT}, as of the end of each bucket` }),
 })
 
 export const pegWindowSeriesRoute = endpoint({
   path: '/stablecoins/:address/peg/windows/series',
   tag: 'peg',
   operationId: 'getPegWindowSeries',
-  summary: 'The 1h, 24h and 7d windows at every step of a range',
+  summary: `The ${PEG_WINDOWS_TEXT} windows at every step of a range`,
   description:
     'The figures that /peg?as_of has at the end of each bucket, in one answer: arrays with a value per bucket.',
   about: 'now',
@@ -118,18 +123,18 @@ export const pegWindowSeriesRoute = endpoint({
   cost: ({ app, query }) => costOfRows(rangeOf(app, query).buckets * PEG_WINDOWS.length),
   covers: ({ app, query, stable, since }) => {
     const range = covered(readRange(app, query))
-    return { families: ['pegs'], stable, since, ...range, from: Math.max(range.from - WEEK_SECONDS, 0) }
+    return { families: ['pegs'], stable, since, ...range, from: Math.max(range.from - LONGEST_PEG_WINDOW, 0) }
   },
   answer: async ({ app, query, stable, signal }) => {
     const { buckets, head } = await bucketsOf(app, query, signal)
     const series = head.bucket_count
       ? await pegWindowSeries(app.clickhouse, { stable, ...buckets }, { signal })
-      : PEG_WINDOWS.map(() => [])
+      : byPegWindow((): PegSums[] => [])
     return {
       address: stable,
       ...head,
-      windows: PEG_WINDOWS.map(({ window }, i) => {
-        const figures = (series[i] ?? []).map(windowFigures)
+      windows: PEG_WINDOWS.map(({ window }) => {
+        const figures = series[window].map(windowFigures)
         const columns = FIGURE_NAMES.map((name) => [name, figures.map((figure) => figure[name])])
         return { window, ...(Object.fromEntries(columns) as { [Name in Figure]: never[] }) }
       }),

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { livePeg, type Peg, pegAt } from '../../clickhouse/peg/current.js'
-import { PEG_WINDOWS, type PegSums, windowFigures } from '../../clickhouse/peg/windows.js'
+import { LONGEST_PEG_WINDOW, PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
+import { isoSeconds } from '../../process/instants.js'
 import { lastSeconds, PastEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { CurrentPrice, PegWindow } from '../answers/shapes.js'
+import { CurrentPrice, PEG_PERIODS_TEXT, PEG_WINDOWS_TEXT, PegWindow } from '../answers/shapes.js'
 import { publishedQuote, QuoteState } from './quote.js'
 
 const PegResponse = z.object({
@@ -16,7 +16,7 @@ const PegResponse = z.object({
   current: CurrentPrice.nullable().meta({ description: 'The nearest sample with a price; null when there is none' }),
   quote: QuoteState,
   coverage: Coverage,
-  windows: z.array(PegWindow).meta({ description: 'Of the last hour, day and week, in this order' }),
+  windows: z.array(PegWindow).meta({ description: `Of the last ${PEG_PERIODS_TEXT}, in this order` }),
   windows_as_of: z.iso.datetime().nullable().meta({
     description: 'The instant at which the windows end: in live answers one of the last two five-minute marks',
   }),
@@ -25,7 +25,7 @@ const PegResponse = z.object({
 function published({ windows, windows_as_of, ...peg }: Peg, at: Date, measured: Coverage) {
   return {
     ...publishedQuote(peg, at, measured),
-    windows: PEG_WINDOWS.map(({ window }, index) => ({ window, ...windowFigures(windows[index] as PegSums) })),
+    windows: PEG_WINDOWS.map(({ window }) => ({ window, ...windowFigures(windows[window]) })),
     windows_as_of: windows_as_of && isoSeconds(windows_as_of),
   }
 }
@@ -34,13 +34,13 @@ export const pegRoute = endpoint({
   path: '/stablecoins/:address/peg',
   tag: 'peg',
   operationId: 'getPeg',
-  summary: 'Price against the reference stable, and its 1h, 24h and 7d windows',
+  summary: `Price against the reference stable, and its ${PEG_WINDOWS_TEXT} windows`,
   description:
     'The price that the chain’s own exchange pays for one token, sampled at every block. The windows are computed from all samples.',
   about: 'moment',
   response: PegResponse,
   cache: CACHE_POLICIES.peg,
-  covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, WEEK_SECONDS) }),
+  covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, LONGEST_PEG_WINDOW) }),
   answer: async ({ app, stable, at, asOf, coverage, ledger, reads }) => {
     const options = { ...reads, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
     const peg =

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { REFERENCE_STABLE } from '../peg/price.js'
-import { PEG_WINDOWS } from '../peg/windows.js'
+import { inWindowOrder, LONGEST_PEG_WINDOW, PEG_WINDOWS } from '../peg/windows.js'
 import { defineRow, onlyColumn } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 import { usd } from './flows.js'
-
-const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 
 const sum = integerText.transform(BigInt)
 
@@ -20,19 +18,19 @@ type TradeSums = z.output<typeof TradeSums>
 
 /** The fills of the longest window. */
 const FILLS = `
-  base = {stable: String} AND maker != taker AND block_time > {as_of: DateTime} - ${LONGEST} AND block_time <= {as_of: DateTime}`
+  base = {stable: String} AND maker != taker AND block_time > {as_of: DateTime} - ${LONGEST_PEG_WINDOW} AND block_time <= {as_of: DateTime}`
 
 const within = (seconds: number): string => `block_time > {as_of: DateTime} - ${seconds}`
 
 /**
- * The sums over a stable's trades in PEG_WINDOWS as of an instant, in their order. A trade is one fill of an order on the book of
+ * The sums over a stable's trades in each peg window as of an instant. A trade is one fill of an order on the book of
  * the stable and its quote token, unless the order was the taker's own. Its value is the amount of the quote token at that
  * token's price in the sample of the block.
  */
 export const tradeSumsAt = defineRow({
   name: 'trade_sums_at',
   params: z.object({ stable: z.string(), as_of: z.date() }),
-  row: onlyColumn('windows', z.array(TradeSums)),
+  row: onlyColumn('windows', inWindowOrder(TradeSums)),
   sql: `
     SELECT [${PEG_WINDOWS.map(
       ({ seconds }) => `

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { defineRow, onlyColumn } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 import { MAX_SAMPLE_SECONDS } from './price.js'
-import { PEG_WINDOWS } from './windows.js'
-
-const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
+import { inWindowOrder, LONGEST_PEG_WINDOW, PEG_WINDOWS } from './windows.js'
 
 const sum = integerText.transform(BigInt)
 
@@ -24,14 +22,14 @@ const heldWithin = (seconds: number): string =>
   `greatest(held_until - greatest(held_from, toUnixTimestamp({as_of: DateTime}) - ${seconds}), 0)`
 
 /**
- * A stable's sums over PEG_WINDOWS as of an instant, in their order. A sample is the state at the end of its block: it holds
+ * A stable's sums over each peg window as of an instant. A sample is the state at the end of its block: it holds
  * from the block's time to that of the stable's next sample, to the instant if that is earlier, and for MAX_SAMPLE_SECONDS at
  * most. So the sample before a window's start may hold in it.
  */
 export const heldSumsAt = defineRow({
   name: 'held_sums_at',
   params: z.object({ stable: z.string(), as_of: z.date() }),
-  row: onlyColumn('windows', z.array(HeldSums)),
+  row: onlyColumn('windows', inWindowOrder(HeldSums)),
   sql: `
     SELECT [${PEG_WINDOWS.map(
       ({ seconds }) =>
@@ -45,7 +43,7 @@ export const heldSumsAt = defineRow({
                      held_from + ${MAX_SAMPLE_SECONDS}) AS held_until
         FROM peg_samples
         WHERE stable = {stable: String}
-          AND block_time > {as_of: DateTime} - ${LONGEST + MAX_SAMPLE_SECONDS} AND block_time <= {as_of: DateTime}
+          AND block_time > {as_of: DateTime} - ${LONGEST_PEG_WINDOW + MAX_SAMPLE_SECONDS} AND block_time <= {as_of: DateTime}
     )`,
 })
 

@@ -10,9 +10,11 @@ import { type LostQuote, lostQuote, lostQuotesOf, unquotedAmong } from './quotes
 import { newestSample, newestSamples } from './samples.js'
 import {
   addSums,
+  type ByPegWindow,
+  byPegWindow,
   edgeMinuteEnds,
   isEdge,
-  PEG_WINDOWS,
+  LONGEST_PEG_WINDOW,
   type PegSums,
   refreshedPegSums,
   sumsOfSamples,
@@ -33,12 +35,10 @@ export type CurrentPeg = {
 
 const withoutPeg = (unsampled: Unsampled | null): CurrentPeg => ({ newest: null, priced: null, lost: null, unsampled })
 
-/** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
-export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
+/** With the sums of the windows, as of `windows_as_of`. */
+export type Peg = CurrentPeg & { windows: ByPegWindow<PegSums>; windows_as_of: Date | null }
 
 const LATEST = new Date(END_OF_TIME * 1000)
-
-const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 
 const MINUTE_MS = 60_000
 /** Windows of live answers end at a multiple of this. */
@@ -95,10 +95,10 @@ async function windowsAt(
   const end = as_of.getTime() / 1000
   const [read, sumsBetween] = await Promise.all([
     samplesOf(clickhouse, { stable, until: end, minute_ends: edgeMinuteEnds(lastMinute) }, options),
-    minuteSums(clickhouse, { stable, ...wholeMinutes(LONGEST, lastMinute) }, options),
+    minuteSums(clickhouse, { stable, ...wholeMinutes(LONGEST_PEG_WINDOW, lastMinute) }, options),
   ])
   const samples = read.map((sample) => ({ ...sample, age: end - sample.at }))
-  const windows = PEG_WINDOWS.map(({ seconds }) => {
+  const windows = byPegWindow(({ seconds }) => {
     const { after, until } = wholeMinutes(seconds, lastMinute)
     return addSums([sumsOfSamples(samples.filter(({ age }) => isEdge(age, seconds))), sumsBetween(after, until)])
   })
@@ -135,14 +135,14 @@ export async function livePeg(
     refreshedPegSums(clickhouse, { stable }, options),
   ])
   const head = peg.unsampled?.since ? await newestBlock(clickhouse, options) : peg.newest
-  if (head === null) return { ...peg, windows: PEG_WINDOWS.map(() => addSums([])), windows_as_of: null }
+  if (head === null) return { ...peg, windows: byPegWindow(() => addSums([])), windows_as_of: null }
   const mark = new Date(Math.floor(head.block_time.getTime() / MARK_MS) * MARK_MS)
   const refreshedAt = refreshed[0]?.as_of
   if (peg.unsampled || !refreshedAt || refreshedAt.getTime() < mark.getTime() - MARK_MS) {
     const { windows } = await windowsAt(clickhouse, { stable, as_of: mark }, options)
     return { ...peg, windows, windows_as_of: mark }
   }
-  const windows = PEG_WINDOWS.map(({ seconds }) =>
+  const windows = byPegWindow(({ seconds }) =>
     addSums(refreshed.filter(({ window_seconds }) => window_seconds === seconds)),
   )
   return { ...peg, windows, windows_as_of: refreshedAt }

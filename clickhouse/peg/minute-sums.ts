@@ -6,7 +6,7 @@ import type { Ledger } from '../chain/ledger.js'
 import { defineColumns, type QuerySignal } from '../store/define-query.js'
 import { columnsByStable, STABLE_INDEX, together } from '../store/together.js'
 import { KEPT_MS, settledFor } from './settled.js'
-import { addSums, noSums, type PegSums, pegSumsOf } from './windows.js'
+import { addSums, LONGEST_PEG_WINDOW, noSums, type PegSums, pegSumsOf } from './windows.js'
 
 type Options = { signal?: QuerySignal }
 
@@ -46,8 +46,10 @@ const minuteStatesOf = defineColumns({
     WHERE stable IN {stables: Array(String)} AND minute_end > {after: DateTime} AND minute_end <= {until: DateTime}`,
 })
 
-/** Most stables of which a week of minutes is read at once: some 80,000 rows. */
-const MOST_STABLES = 8
+/** Most minute states that are read at once. */
+const MOST_STATES = 81_000
+/** Most stables of which the minutes of the longest window are read at once. */
+const MOST_STABLES = Math.max(Math.floor(MOST_STATES / (LONGEST_PEG_WINDOW / 60)), 1)
 
 /**
  * The minute states of a stable in (after, until], as they are stored: a minute may have several that are not merged yet.
@@ -156,6 +158,9 @@ export type KnownMinuteSums = { given: (ledger: Ledger) => ReadMinuteSums; bytes
 
 /** What an hour takes in memory, in bytes: its numbers, and what the engine and the cache add. */
 const HOUR_BYTES = MINUTES * COLUMNS * 8 + 600
+
+/** What the hours of a stable's longest window take, in bytes; it may begin within one. */
+export const STABLE_BYTES = (LONGEST_PEG_WINDOW / HOUR_SECONDS + 1) * HOUR_BYTES
 
 /** Most statements that read the hours which are not kept; above it, one reads those between them too. */
 const MOST_RUNS = 3

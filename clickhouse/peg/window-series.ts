@@ -4,10 +4,7 @@ import { HOUR_SECONDS } from '../../process/instants.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { MAX_SAMPLE_SECONDS } from './price.js'
 import { ALLOWED_MICROS, DEVIATION, MINUTE_SUMS, selected } from './sums.js'
-import { addSums, PEG_WINDOWS, type PegSums, PegSumsRow } from './windows.js'
-
-/** Windows begin at whole hours before an instant. */
-const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
+import { addSums, type ByPegWindow, byPegWindow, LONGEST_PEG_WINDOW, type PegSums, PegSumsRow } from './windows.js'
 
 const overhangOf = (allowed: number): string => `toInt64(sumIf(overhang, abs(deviation) > ${allowed}))`
 
@@ -95,16 +92,17 @@ function slidingBest(
 }
 
 /**
- * A stable's windows at the end of each bucket of `interval` seconds from `first` to `end`, in unix seconds: for each of
- * PEG_WINDOWS the sums at every instant, oldest first. The same, digit for digit, as from `pegAt` at those instants.
+ * A stable's windows at the end of each bucket of `interval` seconds from `first` to `end`, in unix seconds: for each
+ * window the sums at every instant, oldest first. The same, digit for digit, as from `pegAt` at those instants.
  */
 export async function pegWindowSeries(
   clickhouse: ClickHouseClient,
   { stable, interval, first, end }: { stable: string; interval: number; first: number; end: number },
   options?: { signal?: QuerySignal },
-): Promise<PegSums[][]> {
+): Promise<ByPegWindow<PegSums[]>> {
+  // Windows begin at whole hours before an instant.
   const length = Math.min(interval, HOUR_SECONDS)
-  const since = first + interval - LONGEST
+  const since = first + interval - LONGEST_PEG_WINDOW
   const rows = await windowParts(clickhouse, { stable, length, since: Math.max(since, 0), end }, options)
   const parts: Part[] = Array.from({ length: Math.max(end - since, 0) / length }, () => ({
     ...addSums([]),
@@ -123,7 +121,7 @@ export async function pegWindowSeries(
   }
   const running = runningSums(parts)
   const instants = Array.from({ length: (end - first) / interval }, (_, i) => first + (i + 1) * interval)
-  return PEG_WINDOWS.map(({ seconds }) => {
+  return byPegWindow(({ seconds }) => {
     const size = seconds / length
     const lows = slidingBest(
       parts.map(({ deviation_min }) => deviation_min),

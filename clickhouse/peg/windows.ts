@@ -1,19 +1,42 @@
 import { z } from 'zod'
-import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
+import { DAY_SECONDS, HOUR_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { keptWhile } from '../store/kept-reads.js'
 import { byStable, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 import { ALLOWED_MICROS } from './sums.js'
 
-/** The published windows, shortest first. The reads rely on their lengths being whole hours. */
+/**
+ * The published windows, shortest first. Reads and answers, their coverage, limits and caches follow from these rows. Every
+ * length is whole hours, as the reads rely on.
+ */
 export const PEG_WINDOWS = [
-  { window: '1h', seconds: 3600 },
-  { window: '24h', seconds: DAY_SECONDS },
-  { window: '7d', seconds: WEEK_SECONDS },
+  { window: '1h', seconds: HOUR_SECONDS, period: 'hour' },
+  { window: '24h', seconds: DAY_SECONDS, period: 'day' },
+  { window: '7d', seconds: WEEK_SECONDS, period: 'week' },
 ] as const
 
-const SHORTEST = Math.min(...PEG_WINDOWS.map(({ seconds }) => seconds))
+type PegWindow = (typeof PEG_WINDOWS)[number]
+
+/** A value for each window. */
+export type ByPegWindow<Value> = Record<PegWindow['window'], Value>
+
+/** What `make` returns for each window, given its row and its place in PEG_WINDOWS. */
+export const byPegWindow = <Value>(make: (row: PegWindow, index: number) => Value): ByPegWindow<Value> =>
+  Object.fromEntries(PEG_WINDOWS.map((row, index) => [row.window, make(row, index)])) as ByPegWindow<Value>
+
+/** The schema of an array that has a value for each of PEG_WINDOWS, in their order. Parses to the values by window. */
+export const inWindowOrder = <Value extends z.ZodType>(value: Value) =>
+  z
+    .array(value)
+    .length(PEG_WINDOWS.length)
+    .transform((values) => byPegWindow((_, index) => values[index] as z.output<Value>))
+
+/** The lengths of the windows in seconds. */
+export const PEG_WINDOW_SECONDS = byPegWindow(({ seconds }) => seconds)
+
+/** How far the windows reach back, in seconds. */
+export const LONGEST_PEG_WINDOW = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 
 /**
  * The minutes at the edges of a window, which are summed from their samples: the last two, since the window may end
@@ -120,7 +143,7 @@ export function sumsOfSamples(
       continue
     }
     const deviation = sell_micros - 1_000_000
-    const seconds = Math.min(elapsed_seconds, SHORTEST - (age % SHORTEST))
+    const seconds = Math.min(elapsed_seconds, HOUR_SECONDS - (age % HOUR_SECONDS))
     whole.quoted++
     whole.sum += deviation
     whole.squares += BigInt(deviation * deviation)

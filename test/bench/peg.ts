@@ -2,6 +2,7 @@
 // SELECT 1, which is what any statement takes.
 import { deepStrictEqual } from 'node:assert'
 import { Agent, request } from 'node:http'
+import { LONGEST_WINDOW, WINDOW_SECONDS } from '../../oracle/peg-windows.js'
 import { generatedStable, generateSamples } from './generate.js'
 import { percentile } from './measure.js'
 import { startProgram } from './programs.js'
@@ -9,7 +10,7 @@ import { rows, startStack } from './stack.js'
 
 const STABLES = 8
 const PER_SECOND = 2
-const SECONDS = 7 * 86_400
+const SECONDS = LONGEST_WINDOW
 const ROUNDS = 150
 /** Instants of each stable within the same ten minutes, no two of them the same. */
 const NEAR = 20
@@ -17,10 +18,10 @@ const NEAR = 20
 type Window = Record<string, number | string | null>
 type Answer = { current: { price_vs_refusd: number; block_number: number }; windows: Window[]; windows_as_of: string }
 
-/** What an analyst would write over the samples: the current price and three windows, in one statement. */
+/** What an analyst would write over the samples: the current price and the windows, in one statement. */
 const rawSql = (stable: string, asOf: number, windowsAsOf: number): string => `
-  WITH [3600, 86400, 604800] AS lengths, toDateTime(${windowsAsOf}, 'UTC') AS t
-  SELECT transform(length, lengths, ['1h', '24h', '7d'], '') AS window,
+  WITH [${Object.values(WINDOW_SECONDS)}] AS lengths, toDateTime(${windowsAsOf}, 'UTC') AS t
+  SELECT transform(length, lengths, [${Object.keys(WINDOW_SECONDS).map((window) => `'${window}'`)}], '') AS window,
          count(sell_micros) AS sample_count, countIf(sell_micros IS NULL) AS unquoted_count,
          round(countIf(sell_micros IS NULL) / count(), 6) AS unquoted_share,
          intDiv(200 * sum(sell_micros) + count(sell_micros), 2 * count(sell_micros)) / 1e8 AS mean_price,
@@ -33,7 +34,7 @@ const rawSql = (stable: string, asOf: number, windowsAsOf: number): string => `
           WHERE stable = '${stable}' AND block_time <= toDateTime(${asOf}, 'UTC') AND status IN ('quoted', 'anchor')
           ORDER BY block_time DESC, block_number DESC LIMIT 1) AS current
   FROM (SELECT *, toInt64(sell_micros) - 1000000 AS deviation FROM peg_samples) AS samples ARRAY JOIN lengths AS length
-  WHERE stable = '${stable}' AND block_time <= t AND block_time > t - 604800 AND block_time > t - length
+  WHERE stable = '${stable}' AND block_time <= t AND block_time > t - ${LONGEST_WINDOW} AND block_time > t - length
   GROUP BY length ORDER BY length`
 
 const agent = new Agent({ keepAlive: true })

@@ -1,6 +1,7 @@
 import { PERIOD_SECONDS } from '../../../clickhouse/jobs/periods.js'
+import { LONGEST_PEG_WINDOW } from '../../../clickhouse/peg/windows.js'
 import { ISSUANCE_SECONDS } from '../../../clickhouse/supply/issuance.js'
-import { DAY_SECONDS, WEEK_SECONDS } from '../../../process/instants.js'
+import { DAY_SECONDS } from '../../../process/instants.js'
 
 /** What decides whether an answer about the past is final. */
 export type Finality = {
@@ -36,12 +37,11 @@ export const CACHE_POLICIES = {
   /** Changes with every block. The tracked stables, and what is read of them, may also grow for the past. */
   stablecoins: { maxAgeSeconds: 2, finality: null },
   /**
-   * Changes with every block. The windows reach back seven days; without a quote, when it was lost may be as long ago as
-   * any sample.
+   * Changes with every block. Without a quote, when it was lost may be longer ago than the longest window.
    */
   peg: {
     maxAgeSeconds: 2,
-    finality: { reachSeconds: WEEK_SECONDS, isSampled: true },
+    finality: { reachSeconds: LONGEST_PEG_WINDOW, isSampled: true },
     isOpen: ({ quote }) => (quote as { quoted: boolean } | null)?.quoted !== true,
   },
   /** Has only buckets that have ended; a new one appears this late. */

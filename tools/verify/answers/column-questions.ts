@@ -1,12 +1,12 @@
 import { dayFigures, depthColumns, pegColumns, windowColumns } from '../../../oracle/columns.js'
+import { LONGEST_WINDOW } from '../../../oracle/peg-windows.js'
 import { iso } from '../../../oracle/rows.js'
 import type { ChainFacts } from './chain-facts.js'
 import { type Body, between, type Kind, type Subject, scoreAt } from './questions.js'
 import { bucketsOf, INTERVALS } from './range-questions.js'
 
 const HOUR = 3600
-const WEEK = 604_800
-/** Most buckets of an answer with windows, of which each is computed from the samples of a week. */
+/** Most buckets of an answer with windows, of which each is computed from the samples of the longest window. */
 const MOST_WINDOWS = 20
 
 /** The buckets of a question in columns, its parameters, and what its answer says of them. */
@@ -67,7 +67,7 @@ export const COLUMN_KINDS: readonly Kind[] = [
       const { facts, stable } = subject
       const { starts, seconds, head, query } = columnsOf(subject, { most: MOST_WINDOWS })
       const windowEnds = starts.map((start) => start + seconds)
-      const samples = between(samplesOf(facts, stable), (windowEnds[0] ?? 0) - WEEK, windowEnds.at(-1) ?? 0)
+      const samples = between(samplesOf(facts, stable), (windowEnds[0] ?? 0) - LONGEST_WINDOW, windowEnds.at(-1) ?? 0)
       return {
         path: `stablecoins/${stable}/peg/windows/series`,
         query,

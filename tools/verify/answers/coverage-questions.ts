@@ -1,4 +1,5 @@
 import { type CoverageRequest, coverageAt } from '../../../oracle/coverage.js'
+import { LONGEST_WINDOW } from '../../../oracle/peg-windows.js'
 import { iso } from '../../../oracle/rows.js'
 import type { JobSearch, SlotsByJob } from '../../../oracle/searched.js'
 import { type Body, FORMATS, type Kind, type Question, type Subject } from './questions.js'
@@ -38,8 +39,8 @@ const ALL = Number.POSITIVE_INFINITY
 const FACT_ROUTES: readonly Route[] = [
   { path: 'stablecoins', seconds: STATE, families: ['pegs', 'state'], hasState: true },
   { path: 'stablecoins/:address', seconds: STATE, families: ['pegs', 'state'], hasState: true },
-  { path: 'stablecoins/:address/peg', seconds: WEEK, families: ['pegs'], hasState: true },
-  { path: 'stablecoins/:address/peg/averages', seconds: WEEK, families: ['pegs', 'logs'], hasState: true },
+  { path: 'stablecoins/:address/peg', seconds: LONGEST_WINDOW, families: ['pegs'], hasState: true },
+  { path: 'stablecoins/:address/peg/averages', seconds: LONGEST_WINDOW, families: ['pegs', 'logs'], hasState: true },
   { path: 'stablecoins/:address/depth', seconds: STATE, families: ['pegs'], hasState: true },
   { path: 'stablecoins/:address/liquidity', seconds: STATE, families: ['pegs', 'state'], hasState: true },
   { path: 'stablecoins/:address/rewards', seconds: ALL, families: ['logs'], hasState: true },
@@ -54,7 +55,7 @@ const FACT_ROUTES: readonly Route[] = [
   { path: 'stablecoins/:address/peg/series', families: ['pegs'], isExport: true },
   { path: 'stablecoins/:address/supply/series', families: ['logs', 'state'], isExport: true },
   { path: 'stablecoins/peg/series', families: ['pegs'] },
-  { path: 'stablecoins/:address/peg/windows/series', families: ['pegs'], reach: WEEK },
+  { path: 'stablecoins/:address/peg/windows/series', families: ['pegs'], reach: LONGEST_WINDOW },
   { path: 'stablecoins/:address/depth/series', families: ['pegs'] },
 ]
 

@@ -8,7 +8,7 @@ import { issuanceAt } from '../../../oracle/issuance.js'
 import { liquidityAt } from '../../../oracle/liquidity.js'
 import { type BreakFilter, passesFilter, pegEventsOracle } from '../../../oracle/peg-events.js'
 import { agreedBreaksOracle } from '../../../oracle/peg-tracks.js'
-import { expectedWindows } from '../../../oracle/peg-windows.js'
+import { expectedWindows, LONGEST_WINDOW } from '../../../oracle/peg-windows.js'
 import { reservesAt } from '../../../oracle/reserves.js'
 import { rewardsAt } from '../../../oracle/rewards.js'
 import { riskAt } from '../../../oracle/risk.js'
@@ -51,8 +51,6 @@ export type Kind = { name: string; jobs?: readonly string[]; ask: (subject: Subj
 
 /** The formats of a range. */
 export const FORMATS = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const
-
-const WEEK = 604_800
 
 /** The part of a list's rows whose times lie in (from, to], without going through all of them. */
 export function between<Row extends { block_time: number }>(rows: readonly Row[], from: number, to: number): Row[] {
@@ -161,7 +159,7 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     name: 'peg',
     ask: (subject) => {
       const { stable, at } = subject
-      const samples = between(samplesOf(subject), at - WEEK, at)
+      const samples = between(samplesOf(subject), at - LONGEST_WINDOW, at)
       return about('peg', subject, { address: stable, windows: expectedWindows(samples, at) })
     },
   },
@@ -169,8 +167,8 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     name: 'peg averages',
     ask: (subject) => {
       const { facts, stable, at } = subject
-      const samples = between(samplesOf(subject), at - WEEK - 120, at)
-      const fills = between(facts.fills.get(stable) ?? [], at - WEEK, at)
+      const samples = between(samplesOf(subject), at - LONGEST_WINDOW - 120, at)
+      const fills = between(facts.fills.get(stable) ?? [], at - LONGEST_WINDOW, at)
       return about('peg/averages', subject, { windows: averagesAt(samples, fills, facts.priceOf, at) })
     },
   },

@@ -5,13 +5,13 @@ import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { WINDOW_SECONDS } from '../../../../oracle/peg-windows.js'
 import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { test } from '../../../support/services.js'
 
 // Ten hours at one block a minute; every 1h window has an hour of samples, the others as many as there are.
 const BLOCKS = 600
-const WINDOWS = { '1h': 3600, '24h': 86_400, '7d': 604_800 }
 
 const chain = useStillChain({ historyBlocks: BLOCKS, seed: 11 })
 
@@ -114,7 +114,7 @@ test('/peg equals, digit for digit, what anyone computes from the node’s quote
       expect(body.current?.block_number, `${symbol} at ${asOf}`).toBe(nearest?.block)
       expect(body.current?.price_vs_refusd).toBe(nearest?.micros && nearest.micros / 1e6)
       expect(body.windows).toEqual(
-        Object.entries(WINDOWS).map(([window, length]) => ({ window, ...windowOf(samples, asOf, length) })),
+        Object.entries(WINDOW_SECONDS).map(([window, length]) => ({ window, ...windowOf(samples, asOf, length) })),
       )
       expect(response.headers['x-service-as-of']).toBe(body.as_of)
     }

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect, onTestFinished } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
-import { expectedWindows } from '../../../../oracle/peg-windows.js'
+import { expectedWindows, LONGEST_WINDOW, WINDOW_SECONDS } from '../../../../oracle/peg-windows.js'
 import { test } from '../../../support/app.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from '../../../support/rows.js'
 
@@ -20,15 +20,17 @@ function sequence(seed: number): (below: number) => number {
   }
 }
 
+const LENGTHS = Object.values(WINDOW_SECONDS)
+
 /**
- * A week and a half of a market until `end`: a block every few minutes, later every half minute, every second in the
+ * A market until `end`, from three days before the longest window: a block every few minutes, later every half minute, every second in the
  * last minutes and around each window's start; stalls of more than 120 s, dry books, breaks of both sizes.
  */
 function market(end: number): Tick[] {
   const next = sequence(7)
-  const dense = [0, 3600, DAY, 7 * DAY].map((length) => end - length)
+  const dense = [0, ...LENGTHS].map((length) => end - length)
   const ticks: Tick[] = []
-  for (let at = end - 10 * DAY; at <= end; ) {
+  for (let at = end - LONGEST_WINDOW - 3 * DAY; at <= end; ) {
     const price = next(40) === 0 ? 'no_liquidity' : 1_000_000 + next(3000) - 1500 + (next(10) === 0 ? 6000 : 0)
     ticks.push({ at, price })
     const isDense = dense.some((moment) => Math.abs(at - moment) < 400)
@@ -86,7 +88,7 @@ describe('as of a past instant', () => {
       ...onSample.slice(0, 3),
       ...onSample.slice(0, 3).map((at) => at - 1),
       // Starts of windows exactly on a sample, and a second to either side.
-      ...[3600, DAY, 7 * DAY].flatMap((length) => {
+      ...LENGTHS.flatMap((length) => {
         const start = samples.find(({ block_time }) => block_time > end - length - 200)?.block_time as number
         return [start + length - 1, start + length, start + length + 1].filter((at) => at <= end)
       }),

@@ -8,7 +8,7 @@ import { currentPeg, pegAt } from '../../../../clickhouse/peg/current.js'
 import { createKeptSamples } from '../../../../clickhouse/peg/kept-samples.js'
 import { createMinuteSums } from '../../../../clickhouse/peg/minute-sums.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
-import { PEG_WINDOWS, type PegSums, windowFigures } from '../../../../clickhouse/peg/windows.js'
+import { PEG_WINDOWS, windowFigures } from '../../../../clickhouse/peg/windows.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
 import { expectedWindows } from '../../../../oracle/peg-windows.js'
 import { addBatch, planBatch } from '../../../support/ledger.js'
@@ -83,7 +83,7 @@ test('hours and samples that are kept are as the facts are, whatever is written,
       const { windows, newest } = await read(ledger, asOf)
       const last = samples.findLast(({ block_time }) => block_time <= asOf)
       expect(newest?.block_number, `${when}, as of ${asOf}`).toBe(last?.block_number)
-      const figures = PEG_WINDOWS.map(({ window }, i) => ({ window, ...windowFigures(windows[i] as PegSums) }))
+      const figures = PEG_WINDOWS.map(({ window }) => ({ window, ...windowFigures(windows[window]) }))
       expect(figures, `${when}, as of ${asOf}`).toEqual(expectedWindows(samples, asOf))
     }
     expect(kept.bytes()).toBeLessThanOrEqual(KEPT_BYTES)
