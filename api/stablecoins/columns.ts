@@ -1,14 +1,9 @@
 import { z } from 'zod'
 import { depthQuote, depthSeries } from '../../clickhouse/depth/depth.js'
 import { pegColumns, pegSeriesOfAll } from '../../clickhouse/peg/all-series.js'
+import type { PegSums } from '../../clickhouse/peg/sums.js'
 import { pegWindowSeries } from '../../clickhouse/peg/window-series.js'
-import {
-  byPegWindow,
-  LONGEST_PEG_WINDOW,
-  PEG_WINDOWS,
-  type PegSums,
-  windowFigures,
-} from '../../clickhouse/peg/windows.js'
+import { byPegWindow, LONGEST_PEG_WINDOW, PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableSymbol } from '../../clickhouse/stablecoins/texts.js'
 import { Address, stableAddress } from '../../clickhouse/store/values.js'

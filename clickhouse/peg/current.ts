@@ -8,14 +8,13 @@ import { type ReadMinuteSums, readMinuteSums } from './minute-sums.js'
 import { keepsItsPrice, type StoredSample } from './price.js'
 import { type LostQuote, lostQuote, lostQuotesOf, unquotedAmong } from './quotes.js'
 import { newestSample, newestSamples } from './samples.js'
+import { addSums, type PegSums } from './sums.js'
 import {
-  addSums,
   type ByPegWindow,
   byPegWindow,
   edgeMinuteEnds,
   isEdge,
   LONGEST_PEG_WINDOW,
-  type PegSums,
   refreshedPegSums,
   sumsOfSamples,
   wholeMinutes,

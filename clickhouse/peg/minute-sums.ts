@@ -6,7 +6,8 @@ import type { Ledger } from '../chain/ledger.js'
 import { defineColumns, type QuerySignal } from '../store/define-query.js'
 import { columnsByStable, STABLE_INDEX, together } from '../store/together.js'
 import { KEPT_MS, settledFor } from './settled.js'
-import { addSums, LONGEST_PEG_WINDOW, noSums, type PegSums, pegSumsOf } from './windows.js'
+import { addSums, bySum, type PegSums, SUM_NAMES, SUM_ROW_BYTES, SumRows, selected } from './sums.js'
+import { LONGEST_PEG_WINDOW } from './windows.js'
 
 type Options = { signal?: QuerySignal }
 
@@ -20,7 +21,11 @@ export type ReadMinuteSums = (
   options?: Options,
 ) => Promise<MinuteSums>
 
-const extreme = z.int().nullable()
+/** The states as numbers: 64-bit integers would be quoted. */
+const STATES = bySum(
+  (name) => `toFloat64(${name})`,
+  (name) => name,
+)
 
 const minuteStatesOf = defineColumns({
   name: 'peg_minute_states',
@@ -28,20 +33,14 @@ const minuteStatesOf = defineColumns({
   columns: {
     stable_index: z.int(),
     end: z.int(),
-    quoted_count: z.int(),
-    unquoted_count: z.int(),
-    deviation_sum: z.int(),
-    deviation_square_sum: z.int(),
-    deviation_min: extreme,
-    deviation_max: extreme,
-    seconds_outside_10bps: z.int(),
-    seconds_outside_50bps: z.int(),
+    ...bySum(
+      () => z.int(),
+      () => z.int().nullable(),
+    ),
   },
   sql: `
-    SELECT ${STABLE_INDEX}, toUnixTimestamp(minute_end) AS end, toUInt32(quoted_count) AS quoted_count, toUInt32(unquoted_count) AS unquoted_count,
-           toFloat64(deviation_sum) AS deviation_sum, toFloat64(deviation_square_sum) AS deviation_square_sum,
-           deviation_min, deviation_max,
-           toUInt32(seconds_outside_10bps) AS seconds_outside_10bps, toUInt32(seconds_outside_50bps) AS seconds_outside_50bps
+    SELECT ${STABLE_INDEX}, toUnixTimestamp(minute_end) AS end,
+           ${selected(STATES)}
     FROM peg_minutes
     WHERE stable IN {stables: Array(String)} AND minute_end > {after: DateTime} AND minute_end <= {until: DateTime}`,
 })
@@ -65,57 +64,22 @@ const minuteStates = together(
 type MinuteStates = Awaited<ReturnType<typeof minuteStates>>
 
 const MINUTES = HOUR_SECONDS / 60
-/** The sums of a minute: its counts, the two sums, the extremes and the seconds outside. */
-const COLUMNS = 8
 
 /** The minutes of one hour, and their sums. */
 class HourOfMinutes {
-  readonly #values = new Float64Array(MINUTES * COLUMNS)
+  readonly #minutes = new SumRows(MINUTES)
   #total: PegSums | null = null
 
-  add(minute: number, states: MinuteStates, row: number): void {
-    const values = this.#values
-    const at = minute * COLUMNS
-    const add = (column: number, value: number): void => {
-      values[at + column] = (values[at + column] as number) + value
-    }
-    const [low, high] = [states.deviation_min[row] ?? null, states.deviation_max[row] ?? null]
-    if (low !== null && high !== null) {
-      const isFirst = values[at] === 0
-      values[at + 4] = isFirst ? low : Math.min(values[at + 4] as number, low)
-      values[at + 5] = isFirst ? high : Math.max(values[at + 5] as number, high)
-    }
-    add(0, states.quoted_count[row] as number)
-    add(1, states.unquoted_count[row] as number)
-    add(2, states.deviation_sum[row] as number)
-    add(3, states.deviation_square_sum[row] as number)
-    add(6, states.seconds_outside_10bps[row] as number)
-    add(7, states.seconds_outside_50bps[row] as number)
+  add(minute: number, sums: Parameters<SumRows['add']>[1], row: number): void {
+    this.#minutes.add(minute, sums, row)
     this.#total = null
   }
 
   /** The sums of the minutes from `first` to `last`, both included. */
   sums(first: number, last: number): PegSums {
-    if (first > 0 || last < MINUTES - 1) return this.#sum(first, last)
-    this.#total ??= this.#sum(first, last)
+    if (first > 0 || last < MINUTES - 1) return this.#minutes.sums(first, last)
+    this.#total ??= this.#minutes.sums(first, last)
     return this.#total
-  }
-
-  #sum(first: number, last: number): PegSums {
-    const value = (at: number, column: number): number => this.#values[at * COLUMNS + column] as number
-    const whole = noSums()
-    for (let at = first; at <= last; at++) {
-      whole.unquoted += value(at, 1)
-      if (value(at, 0) === 0) continue
-      whole.quoted += value(at, 0)
-      whole.sum += value(at, 2)
-      whole.squares += BigInt(value(at, 3))
-      whole.low = Math.min(whole.low, value(at, 4))
-      whole.high = Math.max(whole.high, value(at, 5))
-      whole.out10 += value(at, 6)
-      whole.out50 += value(at, 7)
-    }
-    return pegSumsOf(whole)
   }
 }
 
@@ -126,10 +90,11 @@ const minuteOf = (minuteEnd: number): number => (minuteEnd - 60 - (hourEnd(minut
 /** The hours with an end from `first` to `last`, made of the states of their minutes. */
 function hoursOf(states: MinuteStates): Map<number, HourOfMinutes> {
   const hours = new Map<number, HourOfMinutes>()
+  const sums = SUM_NAMES.map((name) => states[name])
   for (const [row, end] of states.end.entries()) {
     const hour = hours.get(hourEnd(end)) ?? new HourOfMinutes()
     hours.set(hourEnd(end), hour)
-    hour.add(minuteOf(end), states, row)
+    hour.add(minuteOf(end), sums, row)
   }
   return hours
 }
@@ -157,7 +122,7 @@ export const readMinuteSums: ReadMinuteSums = async (clickhouse, asked, options)
 export type KnownMinuteSums = { given: (ledger: Ledger) => ReadMinuteSums; bytes: () => number }
 
 /** What an hour takes in memory, in bytes: its numbers, and what the engine and the cache add. */
-const HOUR_BYTES = MINUTES * COLUMNS * 8 + 600
+const HOUR_BYTES = MINUTES * SUM_ROW_BYTES + 600
 
 /** What the hours of a stable's longest window take, in bytes; it may begin within one. */
 export const STABLE_BYTES = (LONGEST_PEG_WINDOW / HOUR_SECONDS + 1) * HOUR_BYTES

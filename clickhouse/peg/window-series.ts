@@ -3,8 +3,18 @@ import { z } from 'zod'
 import { HOUR_SECONDS } from '../../process/instants.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { MAX_SAMPLE_SECONDS } from './price.js'
-import { ALLOWED_MICROS, DEVIATION, MINUTE_SUMS, selected } from './sums.js'
-import { addSums, type ByPegWindow, byPegWindow, LONGEST_PEG_WINDOW, type PegSums, PegSumsRow } from './windows.js'
+import {
+  ADDED_NAMES,
+  ALLOWED_MICROS,
+  addSums,
+  DEVIATION,
+  MINUTE_SUMS,
+  NO_SUMS,
+  type PegSums,
+  SUM_COLUMNS,
+  selected,
+} from './sums.js'
+import { type ByPegWindow, byPegWindow, LONGEST_PEG_WINDOW } from './windows.js'
 
 const overhangOf = (allowed: number): string => `toInt64(sumIf(overhang, abs(deviation) > ${allowed}))`
 
@@ -17,7 +27,7 @@ const windowParts = defineQuery({
   name: 'peg_window_parts',
   params: z.object({ stable: z.string(), length: z.int(), since: z.int(), end: z.int() }),
   row: z.object({
-    ...PegSumsRow.shape,
+    ...SUM_COLUMNS,
     start: z.int(),
     overhang_10bps: z.coerce.bigint(),
     overhang_50bps: z.coerce.bigint(),
@@ -29,7 +39,7 @@ const windowParts = defineQuery({
     WHERE stable = {stable: String} AND minute_end > {since: UInt32} AND minute_end <= {end: UInt32}
     GROUP BY start
     UNION ALL
-    SELECT start, 0, 0, 0, 0, NULL, NULL, 0, 0, ${overhangOf(ALLOWED_MICROS['10bps'])}, ${overhangOf(ALLOWED_MICROS['50bps'])}
+    SELECT start, ${Object.values(NO_SUMS)}, ${overhangOf(ALLOWED_MICROS['10bps'])}, ${overhangOf(ALLOWED_MICROS['50bps'])}
     FROM
     (
         SELECT ${DEVIATION} AS deviation, toUnixTimestamp(block_time) AS time,
@@ -45,22 +55,13 @@ const windowParts = defineQuery({
 
 type Part = PegSums & { overhang_10bps: bigint; overhang_50bps: bigint }
 
-const SUMMED = [
-  'quoted_count',
-  'unquoted_count',
-  'deviation_sum',
-  'deviation_square_sum',
-  'seconds_outside_10bps',
-  'seconds_outside_50bps',
-] as const
-
 /** The sums of the parts before each part, and after the last one of all. */
-function runningSums(parts: readonly Part[]): Record<(typeof SUMMED)[number], bigint>[] {
+function runningSums(parts: readonly Part[]): PegSums[] {
   let sums = addSums([])
   const running = [sums]
   for (const part of parts) {
     const next = { ...sums }
-    for (const column of SUMMED) next[column] += part[column]
+    for (const name of ADDED_NAMES) next[name] += part[name]
     sums = next
     running.push(sums)
   }
@@ -138,7 +139,7 @@ export async function pegWindowSeries(
       const [a, b] = [running[until - size], running[until]] as [PegSums, PegSums]
       const { overhang_10bps, overhang_50bps } = parts[until - size] as Part
       const sums = addSums([])
-      for (const column of SUMMED) sums[column] = b[column] - a[column]
+      for (const name of ADDED_NAMES) sums[name] = b[name] - a[name]
       return {
         ...sums,
         deviation_min: lows[until - 1] ?? null,

@@ -3,8 +3,8 @@ import { DAY_SECONDS, HOUR_SECONDS, WEEK_SECONDS } from '../../process/instants.
 import { defineQuery } from '../store/define-query.js'
 import { keptWhile } from '../store/kept-reads.js'
 import { byStable, together } from '../store/together.js'
-import { dateTime, integerText } from '../store/values.js'
-import { ALLOWED_MICROS } from './sums.js'
+import { dateTime } from '../store/values.js'
+import { type PegSums, SUM_COLUMNS, SUM_NAMES, sumsOver } from './sums.js'
 
 /**
  * The published windows, shortest first. Reads and answers, their coverage, limits and caches follow from these rows. Every
@@ -64,51 +64,6 @@ export function edgeMinuteEnds(lastMinute: number): number[] {
 export const isEdge = (age: number, seconds: number): boolean =>
   age < LAST_MINUTES * 60 || (age >= seconds - FIRST_MINUTES * 60 && age < seconds)
 
-/** Integer sums over samples; deviations are from 1, in millionths. The extremes are null without a quoted sample. */
-export type PegSums = {
-  quoted_count: bigint
-  unquoted_count: bigint
-  deviation_sum: bigint
-  deviation_square_sum: bigint
-  deviation_min: number | null
-  deviation_max: number | null
-  seconds_outside_10bps: bigint
-  seconds_outside_50bps: bigint
-}
-
-/** Sums that are counted in numbers, which a few thousand samples do not exceed; only the squares may. */
-export const noSums = () => ({
-  quoted: 0,
-  unquoted: 0,
-  sum: 0,
-  squares: 0n,
-  low: Number.POSITIVE_INFINITY,
-  high: Number.NEGATIVE_INFINITY,
-  out10: 0,
-  out50: 0,
-})
-
-/** The same as PegSums. */
-export const pegSumsOf = ({
-  quoted,
-  unquoted,
-  sum,
-  squares,
-  low,
-  high,
-  out10,
-  out50,
-}: ReturnType<typeof noSums>): PegSums => ({
-  quoted_count: BigInt(quoted),
-  unquoted_count: BigInt(unquoted),
-  deviation_sum: BigInt(sum),
-  deviation_square_sum: squares,
-  deviation_min: quoted === 0 ? null : low,
-  deviation_max: quoted === 0 ? null : high,
-  seconds_outside_10bps: BigInt(out10),
-  seconds_outside_50bps: BigInt(out50),
-})
-
 /** The share of samples without a price, to six decimals, halves up; null without samples. */
 function unquotedShare({ quoted_count, unquoted_count }: PegSums): number | null {
   const samples = quoted_count + unquoted_count
@@ -136,51 +91,11 @@ type WindowFigures = {
 export function sumsOfSamples(
   samples: readonly { age: number; elapsed_seconds: number; sell_micros: number | null }[],
 ): PegSums {
-  const whole = noSums()
-  for (const { age, elapsed_seconds, sell_micros } of samples) {
-    if (sell_micros === null) {
-      whole.unquoted++
-      continue
-    }
-    const deviation = sell_micros - 1_000_000
-    const seconds = Math.min(elapsed_seconds, HOUR_SECONDS - (age % HOUR_SECONDS))
-    whole.quoted++
-    whole.sum += deviation
-    whole.squares += BigInt(deviation * deviation)
-    whole.low = Math.min(whole.low, deviation)
-    whole.high = Math.max(whole.high, deviation)
-    if (Math.abs(deviation) > ALLOWED_MICROS['10bps']) whole.out10 += seconds
-    if (Math.abs(deviation) > ALLOWED_MICROS['50bps']) whole.out50 += seconds
-  }
-  return pegSumsOf(whole)
-}
-
-const extreme = (pick: (a: number, b: number) => number, a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : pick(a, b)
-/** The sums of all `parts`; for no parts, the sums over no samples. */
-export function addSums(parts: readonly PegSums[]): PegSums {
-  const none: PegSums = {
-    quoted_count: 0n,
-    unquoted_count: 0n,
-    deviation_sum: 0n,
-    deviation_square_sum: 0n,
-    deviation_min: null,
-    deviation_max: null,
-    seconds_outside_10bps: 0n,
-    seconds_outside_50bps: 0n,
-  }
-  return parts.reduce(
-    (a, b) => ({
-      quoted_count: a.quoted_count + b.quoted_count,
-      unquoted_count: a.unquoted_count + b.unquoted_count,
-      deviation_sum: a.deviation_sum + b.deviation_sum,
-      deviation_square_sum: a.deviation_square_sum + b.deviation_square_sum,
-      deviation_min: extreme(Math.min, a.deviation_min, b.deviation_min),
-      deviation_max: extreme(Math.max, a.deviation_max, b.deviation_max),
-      seconds_outside_10bps: a.seconds_outside_10bps + b.seconds_outside_10bps,
-      seconds_outside_50bps: a.seconds_outside_50bps + b.seconds_outside_50bps,
-    }),
-    none,
+  return sumsOver(
+    samples.map(({ age, elapsed_seconds, sell_micros }) => ({
+      sell_micros,
+      seconds: Math.min(elapsed_seconds, HOUR_SECONDS - (age % HOUR_SECONDS)),
+    })),
   )
 }
 
@@ -193,10 +108,13 @@ function integerSqrt(value: bigint): bigint {
 }
 
 /** The standard deviation of samples' prices and their largest distance from 1; null without a quoted sample. */
-export function priceSpread(
-  sums: Omit<PegSums, 'unquoted_count' | 'seconds_outside_10bps' | 'seconds_outside_50bps'>,
-): { stddev_price: number; max_deviation_bps: number } | null {
-  const { quoted_count: n, deviation_sum, deviation_square_sum, deviation_min, deviation_max } = sums
+export function priceSpread({
+  quoted_count: n,
+  deviation_sum,
+  deviation_square_sum,
+  deviation_min,
+  deviation_max,
+}: PegSums): { stddev_price: number; max_deviation_bps: number } | null {
   if (n === 0n || deviation_min === null || deviation_max === null) return null
   const spread = n * deviation_square_sum - deviation_sum * deviation_sum
   const stddev = (integerSqrt(40_000n * spread) + n) / (2n * n)
@@ -249,29 +167,12 @@ export function windowFigures(sums: PegSums): WindowFigures {
   }
 }
 
-// A sum over nothing but nulls is null in SQL.
-const sum = integerText.nullable().transform((text) => BigInt(text ?? 0))
-const deviation = z.coerce.number().int().nullable()
-
-/** The columns of a row of sums over samples. */
-export const PegSumsRow = z.object({
-  quoted_count: sum,
-  unquoted_count: sum,
-  deviation_sum: sum,
-  deviation_square_sum: sum,
-  deviation_min: deviation,
-  deviation_max: deviation,
-  seconds_outside_10bps: sum,
-  seconds_outside_50bps: sum,
-})
-
 const refreshedSums = defineQuery({
   name: 'refreshed_peg_sums',
   params: z.object({ stables: z.array(z.string()) }),
-  row: z.object({ stable: z.string(), window_seconds: z.int(), as_of: dateTime, ...PegSumsRow.shape }),
+  row: z.object({ stable: z.string(), window_seconds: z.int(), as_of: dateTime, ...SUM_COLUMNS }),
   sql: `
-    SELECT stable, window_seconds, as_of, quoted_count, unquoted_count, deviation_sum, deviation_square_sum,
-           deviation_min, deviation_max, seconds_outside_10bps, seconds_outside_50bps
+    SELECT stable, window_seconds, as_of, ${SUM_NAMES.join(', ')}
     FROM peg_windows WHERE stable IN {stables: Array(String)}`,
 })
 

@@ -2,8 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { PEG_EVENTS_SINCE_SETTINGS, pegEventsSince } from '../peg/breaks.js'
-import { MINUTE_SUMS, selected } from '../peg/sums.js'
-import { addSums, PegSumsRow } from '../peg/windows.js'
+import { addSums, MINUTE_SUMS, type PegSums, SUM_COLUMNS, selected } from '../peg/sums.js'
 import { newestStates } from '../stablecoins/newest-states.js'
 import { stablesInUse } from '../stablecoins/stablecoins.js'
 import { defineQuery } from '../store/define-query.js'
@@ -12,13 +11,11 @@ import { integerText } from '../store/values.js'
 
 const count = z.int().nonnegative()
 
-const Sums = PegSumsRow.omit({ seconds_outside_10bps: true, seconds_outside_50bps: true })
-
 /** The sums over the samples of the 24 hours up to `at`, which are whole minutes, of every stable with a sample in them. */
 const sumsOfDay = defineQuery({
   name: 'risk_peg_sums',
   params: z.object({ at: z.date() }),
-  row: z.object({ stable: z.string(), ...Sums.shape, unquoted_minutes_ppm: count }),
+  row: z.object({ stable: z.string(), ...SUM_COLUMNS, unquoted_minutes_ppm: count }),
   sql: `
     SELECT stable, ${selected(MINUTE_SUMS)},
            toUInt32(intDiv(sum(intDiv(1000000 * minutes.unquoted_count, minutes.quoted_count + minutes.unquoted_count)), count())) AS unquoted_minutes_ppm
@@ -31,10 +28,7 @@ const sumsOfDay = defineQuery({
     GROUP BY stable`,
 })
 
-const NO_SUMS: z.output<typeof Sums> & { unquoted_minutes_ppm: number | null } = {
-  ...addSums([]),
-  unquoted_minutes_ppm: null,
-}
+const NO_SAMPLES: PegSums & { unquoted_minutes_ppm: number | null } = { ...addSums([]), unquoted_minutes_ppm: null }
 
 /** How many peg-break events were in progress at any time in the week up to `at`, and whether one still is, by stable. */
 const breaksOfWeek = defineQuery({
@@ -142,7 +136,7 @@ export async function riskInputs(clickhouse: ClickHouseClient, { at }: { at: Dat
   return stables.map(({ stable, ...created }) => {
     const state = stateOf(stable)
     return {
-      ...NO_SUMS,
+      ...NO_SAMPLES,
       ...sums.get(stable),
       ...NO_BREAKS,
       ...breaks.get(stable),

@@ -53,6 +53,8 @@ export function scoreOf(state: RiskState) {
     deviation_square_sum: sumOf(quoted.map((sample) => BigInt(sample) ** 2n)),
     deviation_min: quoted.length > 0 ? Math.min(...quoted) : null,
     deviation_max: quoted.length > 0 ? Math.max(...quoted) : null,
+    seconds_outside_10bps: 0n,
+    seconds_outside_50bps: 0n,
     has_open_mild: state.open.mild,
     has_open_severe: state.open.severe,
     mild_events_7d: state.events.mild,

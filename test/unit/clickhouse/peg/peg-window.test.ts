@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { addSums, type PegSums, windowFigures } from '../../../../clickhouse/peg/windows.js'
+import { addSums, type PegSums } from '../../../../clickhouse/peg/sums.js'
+import { windowFigures } from '../../../../clickhouse/peg/windows.js'
 
 /** The sums of quoted samples with these deviations. */
 const sums = (...deviations: number[]): PegSums => ({
