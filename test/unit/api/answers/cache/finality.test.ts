@@ -3,32 +3,33 @@ import { finishedKnown, isFinal, isSampledFor, type Known } from '../../../../..
 import { CACHE_POLICIES, freshnessOf } from '../../../../../api/answers/cache/policies.js'
 
 const DAY = 86_400
-/** Thirty days of history that begin in the middle of the chain. */
+const { peg, flows, rewards } = CACHE_POLICIES
+const REACH = peg.finality.reachSeconds
+/** History of the longest window and three weeks, that begins in the middle of the chain. */
 const known: Known = {
   from_block: 1000,
   from_time: 0,
-  newest_time: 30 * DAY,
+  newest_time: REACH + 23 * DAY,
   is_from_start: false,
   touched_ago: 100_000,
 }
-const { peg, flows, rewards } = CACHE_POLICIES
 
 test('an answer about the past is final only when all of its data is stored', () => {
-  expect(isFinal(peg.finality, known, 20 * DAY)).toBe(true)
-  expect(isFinal(peg.finality, known, 8 * DAY)).toBe(true)
-  expect(isFinal(peg.finality, known, 6 * DAY)).toBe(false)
+  expect(isFinal(peg.finality, known, REACH + 13 * DAY)).toBe(true)
+  expect(isFinal(peg.finality, known, REACH + DAY)).toBe(true)
+  expect(isFinal(peg.finality, known, REACH - DAY)).toBe(false)
   expect(isFinal(flows.finality, known, DAY + 1)).toBe(true)
   expect(isFinal(flows.finality, known, DAY)).toBe(false)
 })
 
 test('an answer made of samples is final only if they begin early enough, or with the stable or with history', () => {
   const begins = (block: number, created = 500) => ({ created, block, time: 10 * DAY })
-  expect(isSampledFor(peg.finality, known, begins(2000), 20 * DAY)).toBe(true)
-  expect(isSampledFor(peg.finality, known, begins(2000), 17 * DAY)).toBe(false)
-  expect(isSampledFor(peg.finality, known, null, 20 * DAY)).toBe(false)
-  expect(isSampledFor(peg.finality, known, begins(1001), 12 * DAY)).toBe(true)
-  expect(isSampledFor(peg.finality, known, begins(1002), 12 * DAY)).toBe(false)
-  expect(isSampledFor(peg.finality, known, begins(1501, 1500), 12 * DAY)).toBe(true)
+  expect(isSampledFor(peg.finality, known, begins(2000), REACH + 13 * DAY)).toBe(true)
+  expect(isSampledFor(peg.finality, known, begins(2000), REACH + 10 * DAY)).toBe(false)
+  expect(isSampledFor(peg.finality, known, null, REACH + 13 * DAY)).toBe(false)
+  expect(isSampledFor(peg.finality, known, begins(1001), REACH + 5 * DAY)).toBe(true)
+  expect(isSampledFor(peg.finality, known, begins(1002), REACH + 5 * DAY)).toBe(false)
+  expect(isSampledFor(peg.finality, known, begins(1501, 1500), REACH + 5 * DAY)).toBe(true)
 })
 
 test('an answer about all of history is final only if all of the chain is stored', () => {
