@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { isRecent, recentFirst } from '../chain/recent-first.js'
 import type { QuoteStatus } from '../peg/price.js'
 import { defineRow } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
 import { integerText } from '../store/values.js'
 
 /** How far from the peg, in basis points, depth is measured. */

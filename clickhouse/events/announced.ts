@@ -1,12 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { isRecent, recentFirst } from '../chain/recent-first.js'
 import { afterParts, FlowAnomaly, FlowAnomalyKey, NEWEST_ANOMALY } from '../flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
 import { KnownAt } from '../jobs/publications.js'
 import { type BreakFilter, BreakFilterParams, breakCondition, Direction, Severity } from '../peg/break-filter.js'
 import { NEWEST_PEG_EVENT, type PegEvent, PegEventKey } from '../peg/breaks.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime } from '../store/values.js'
 
 /**

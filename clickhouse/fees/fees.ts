@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
+import { isRecent, recentFirst } from '../chain/recent-first.js'
 import { defineQuery } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 import { LAST_CHOICES } from './choices.js'
 

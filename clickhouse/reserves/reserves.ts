@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { isRecent, recentFirst } from '../chain/recent-first.js'
 import { KnownAt, NEWEST_REVISION, publisher, SHOWN } from '../jobs/publications.js'
 import { QuoteStatus } from '../peg/price.js'
 import { defineOptionalRow } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 
 /** The kinds of backing that a stable may have; `unknown` if its issuer is not in the registry. */

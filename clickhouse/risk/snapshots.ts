@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { isRecent, recentFirst } from '../chain/recent-first.js'
 import { KnownAt, NEWEST_REVISION, type Published, publisher, SHOWN } from '../jobs/publications.js'
 import { PolicyType } from '../stablecoins/newest-states.js'
 import { defineOptionalRow } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { isRecent, recentFirst } from '../../../../clickhouse/chain/recent-first.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../../../../clickhouse/store/define-query.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
-import { isRecent, recentFirst } from '../../../../clickhouse/store/recent-first.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { byStable, type OfStable } from './together.js'
+import { byStable, type OfStable } from '../store/together.js'
 
 /**
  * How far before an instant the first read looks for the newest row, in seconds. Nearly every such row is only minutes
