@@ -8,6 +8,7 @@ import { createKeptSamples, type KnownSamples } from '../clickhouse/peg/kept-sam
 import { createMinuteSums, type KnownMinuteSums, STABLE_BYTES } from '../clickhouse/peg/minute-sums.js'
 import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
 import { createKeptReads, type KeptReads } from '../clickhouse/store/kept-reads.js'
+import { INSTANTS } from '../clickhouse/tables.js'
 import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
 import { createKnownLedger, type KnownLedger } from './answers/known-ledger.js'
@@ -76,7 +77,10 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   app.decorate('ledger', createKnownLedger(clickhouse))
   app.decorate('minuteSums', createMinuteSums(MINUTE_SUMS_BYTES))
   app.decorate('keptSamples', createKeptSamples(SAMPLES_BYTES))
-  app.decorate('keptReads', createKeptReads(clickhouse, { maxBytes: READS_BYTES, timeoutMs: QUERY_TIMEOUT_MS }))
+  app.decorate(
+    'keptReads',
+    createKeptReads(clickhouse, { instants: INSTANTS, maxBytes: READS_BYTES, timeoutMs: QUERY_TIMEOUT_MS }),
+  )
   app.decorate('searches', createKnownSearches(clickhouse))
   app.decorate('exportSlots', createExportSlots())
   app.decorate(

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { collectDefaultMetrics } from 'prom-client'
 import { connect } from '../clickhouse/store/client.js'
+import { CURRENT_TABLES } from '../clickhouse/tables.js'
 import { parseEnv } from '../process/environment.js'
 import { listenError } from '../process/listen-error.js'
 import { runProcess } from '../process/run-process.js'
@@ -22,7 +23,7 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
   const clickhouse = connect(readsEnv(config), {
     application: 'plumbline-api',
     maxOpenConnections: 32,
-    reads: 'lagging',
+    reads: { currentOnly: CURRENT_TABLES },
   })
   const records = connect(recordsEnv(config), { application: 'plumbline-api', maxOpenConnections: 8 })
   const redis = config.REDIS_URL

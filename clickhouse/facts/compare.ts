@@ -2,7 +2,8 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { FAMILIES } from '../chain/batches.js'
 import { defineQuery } from '../store/define-query.js'
-import { FACT_TABLES, type FactTable, factTables, isByStable } from './facts.js'
+import { TABLES } from '../tables.js'
+import { type FactTable, factTables, isByStable } from './facts.js'
 import { rereadTable } from './replace.js'
 import { notLetGo } from './retention.js'
 
@@ -31,8 +32,9 @@ const inStables = 'AND (empty({stables: Array(String)}) OR has({stables: Array(S
 
 const differingRows = Object.fromEntries(
   factTables.map((table) => {
-    const timeFilter =
-      FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''
+    const timeFilter = TABLES[table].isPartitioned
+      ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}'
+      : ''
     const stableFilter = isByStable(table) ? inStables : ''
     const query = defineQuery({
       name: `differing_${table}`,
@@ -77,10 +79,10 @@ export async function differingFacts(
 const countOf = (table: FactTable): string => `
     SELECT '${table}' AS fact_table, toYYYYMM(block_time) AS month, toUInt32(count()) AS fact_count FROM ${table}
     WHERE (block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64} OR {from_block: UInt64} = 1 AND block_number = 0)
-      ${FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''}
+      ${TABLES[table].isPartitioned ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''}
       ${isByStable(table) ? 'AND stable NOT IN {except: Array(String)} AND (empty({only: Array(String)}) OR stable IN {only: Array(String)})' : ''}
       ${notLetGo(table)}
-      AND has({families: Array(String)}, '${FACT_TABLES[table].family}')
+      AND has({families: Array(String)}, '${TABLES[table].family}')
     GROUP BY month`
 
 /**

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../store/insert.js'
 import { QueryError } from '../store/query-error.js'
-import { FACT_TABLES, type Facts, type FactTable, factTables } from './facts.js'
+import { TABLES } from '../tables.js'
+import { type Facts, type FactTable, factTables } from './facts.js'
 
 /**
  * Removes the facts of all blocks from `from_block` on, none of which is older than `from_time` in unix seconds. The
@@ -14,7 +15,7 @@ export async function removeFacts(
   query_params: { from_block: number; from_time: number },
 ): Promise<void> {
   const remove = async (table: FactTable): Promise<void> => {
-    const byTime = FACT_TABLES[table].findBy === 'time' ? 'AND block_time >= {from_time: UInt32}' : ''
+    const byTime = TABLES[table].isPartitioned ? 'AND block_time >= {from_time: UInt32}' : ''
     const query = `DELETE FROM ${table} WHERE block_number >= {from_block: UInt64} ${byTime}`
     await clickhouse.command({ query, query_params }).catch((cause) => {
       throw new QueryError(`remove facts from ${table}`, cause)

@@ -6,13 +6,8 @@ import { DAY_SECONDS } from '../../process/instants.js'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { QueryError } from '../store/query-error.js'
+import { TABLES, traitsOf } from '../tables.js'
 import type { Facts, FactTable } from './facts.js'
-
-/**
- * The tables whose old rows may be let go, and the variable that says when. No answer of the API reads them, so that no
- * answer ever changes by it; a table that answers read must not be added.
- */
-const VARIABLES: Readonly<Record<string, 'RETAIN_FEES_PAID_DAYS'>> = { fees_paid: 'RETAIN_FEES_PAID_DAYS' }
 
 /** Fewer days would let go what ingest has just written and may have to compare after a crash. */
 const LEAST_DAYS = 7
@@ -48,8 +43,8 @@ const agingTables = defineQuery({
 export async function applyRetention(clickhouse: ClickHouseClient, env: RetentionEnv): Promise<void> {
   const { COLD_AFTER_DAYS: coldDays } = env
   for (const { table_name, recorded, ttl, storage_policy } of await agingTables(clickhouse)) {
-    const variable = VARIABLES[table_name]
-    const days = (variable && env[variable]) ?? 0
+    const variable = traitsOf(table_name)?.retained ?? 'forever'
+    const days = variable === 'forever' ? 0 : (env[variable] ?? 0)
     const record = () => insertRows(clickhouse, 'retentions', [{ table_name, days }], randomUUID())
     const change = (what: string) =>
       clickhouse.command({ query: `ALTER TABLE ${table_name} ${what}` }).catch((cause) => {
@@ -97,4 +92,4 @@ export const withoutLetGo = (facts: Facts, until: number): Facts => ({
 
 /** The SQL condition that a row of a table was not let go; the parameter `let_go_until` is the time up to which. */
 export const notLetGo = (table: FactTable): string =>
-  Object.hasOwn(VARIABLES, table) ? 'AND block_time > {let_go_until: UInt32}' : ''
+  TABLES[table].retained === 'forever' ? '' : 'AND block_time > {let_go_until: UInt32}'

@@ -18,20 +18,24 @@ const tableParts = defineQuery({
     FROM system.parts WHERE database = currentDatabase() AND active GROUP BY table`,
 })
 
-/** Tables that are not partitioned by time, and what their reads compare with an instant. */
-const TIMES = { stablecoins: 'block_time', dex_pairs: 'block_time', token_lists: 'holds_from', peg_events: 'slot_at' }
-/** Nothing in them is compared with an instant of a read, or only what is in another of its tables too. */
-const TIMELESS: ReadonlySet<string> = new Set(['peg_quote_hours', 'ingest_rollbacks', 'history_changes'])
+/** How instants of reads relate to rows of tables that are not partitioned by time. */
+export type Instants = {
+  /** The column that reads compare with an instant, by the name of its table. */
+  times: Readonly<Record<string, string>>
+  /** Tables of which nothing is compared with an instant of a read, or only what is in another of its tables too. */
+  timeless: ReadonlySet<string>
+}
 
-const newestTimes = defineQuery({
-  name: 'newest_times',
-  row: z.object({ table: z.string(), newest: z.int() }),
-  sql: Object.entries(TIMES)
-    .map(
-      ([table, time]) => `SELECT '${table}' AS table, toUnixTimestamp(max(${table}.${time})) AS newest FROM ${table}`,
-    )
-    .join(' UNION ALL '),
-})
+const newestTimesOf = (times: Instants['times']) =>
+  defineQuery({
+    name: 'newest_times',
+    row: z.object({ table: z.string(), newest: z.int() }),
+    sql: Object.entries(times)
+      .map(
+        ([table, time]) => `SELECT '${table}' AS table, toUnixTimestamp(max(${table}.${time})) AS newest FROM ${table}`,
+      )
+      .join(' UNION ALL '),
+  })
 
 const marksOf = (states: TableStates, tables: readonly string[]): string =>
   tables.map((table) => states.get(table)?.mark ?? '').join(' ')
@@ -57,9 +61,18 @@ const RESULT_BYTES = 300
  */
 export function createKeptReads(
   clickhouse: ClickHouseClient,
-  { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
+  {
+    instants,
+    maxBytes,
+    timeoutMs,
+  }: {
+    instants: Instants
+    maxBytes: number
+    timeoutMs: number
+  },
   nowMs = () => performance.now(),
 ): KeptReads {
+  const newestTimes = newestTimesOf(instants.times)
   const results = new LRUCache<string, { mark: string; result: unknown }>({
     maxSize: maxBytes,
     sizeCalculation: (kept, key) => RESULT_BYTES + 2 * key.length + serialize(kept).byteLength,
@@ -71,14 +84,14 @@ export function createKeptReads(
   async function read(): Promise<TableStates> {
     const options = { signal: AbortSignal.timeout(timeoutMs) }
     const parts = await tableParts(clickhouse, options)
-    const marks = marksOf(new Map(parts.map(({ table, ...state }) => [table, state])), Object.keys(TIMES))
+    const marks = marksOf(new Map(parts.map(({ table, ...state }) => [table, state])), Object.keys(instants.times))
     if (times?.marks !== marks) {
       const rows = await newestTimes(clickhouse, options)
       times = { marks, newest: new Map(rows.map(({ table, newest }) => [table, newest])) }
     }
     const { newest } = times
     const timeOf = (table: string, ofParts: number): number =>
-      TIMELESS.has(table) ? 0 : (newest.get(table) ?? (ofParts === 0 ? Number.POSITIVE_INFINITY : ofParts))
+      instants.timeless.has(table) ? 0 : (newest.get(table) ?? (ofParts === 0 ? Number.POSITIVE_INFINITY : ofParts))
     return new Map(parts.map(({ table, mark, newest }) => [table, { mark, newest: timeOf(table, newest) }]))
   }
 

@@ -8,24 +8,10 @@ export const TOPOLOGIES = ['single', 'replicated', 'cloud'] as const
 export type Topology = (typeof TOPOLOGIES)[number]
 
 /**
- * What the reads of a client must see: `current` all that was stored before they began, through any replica; `lagging`
- * what its replica has by then.
+ * What the reads of a client must see: `current` all that was stored before they began, through any replica; otherwise so
+ * of the tables in `currentOnly` alone, and of others what its replica has by then.
  */
-export type Reads = 'current' | 'lagging'
-
-/**
- * Tables that are read in full by lagging clients too: a reader of numbered rows would pass over a row that arrives late,
- * and who changes a key or a subscription reads it back.
- */
-const ALWAYS_CURRENT: ReadonlySet<string> = new Set([
-  'api_keys',
-  'events',
-  'payments',
-  'webhook_attempts',
-  'webhook_deliveries',
-  'webhook_fan_outs',
-  'webhook_subscriptions',
-])
+export type Reads = 'current' | { currentOnly: ReadonlySet<string> }
 
 /** The replicated tables of a database, those behind each plain view, and the cluster of all replicas if it has a name. */
 type Schema = {
@@ -176,7 +162,8 @@ export async function beforeRead(
     const schema = await value
     const tables = tablesOf.get(sql) ?? tablesIn(sql, schema)
     tablesOf.set(sql, tables)
-    const isWanted = (table: string): boolean => !mayLag && (replicas.reads === 'current' || ALWAYS_CURRENT.has(table))
+    const isWanted = (table: string): boolean =>
+      !mayLag && (replicas.reads === 'current' || replicas.reads.currentOnly.has(table))
     const server = replicas.topology === 'replicated' ? await sync(clickhouse, tables.filter(isWanted), signal) : null
     return { query: schema.cluster === null ? sql : onAllServers(sql, schema.cluster), server }
   } catch (cause) {

@@ -1,4 +1,5 @@
-import { FACT_TABLES, type Facts, factTables, mergeFacts } from '../../clickhouse/facts/facts.js'
+import { type Facts, factTables, mergeFacts } from '../../clickhouse/facts/facts.js'
+import { TABLES } from '../../clickhouse/tables.js'
 import type { SampledStable } from '../knowledge/registry.js'
 import { persistAt } from '../sources/chain-changed.js'
 import { allOf } from '../sources/multicall.js'
@@ -49,7 +50,7 @@ export async function completeBatch(
     { stablecoins: genesis },
     ...decoded.map((block, i) => factsOf(reader, block, i, reads, scope)),
   ])
-  for (const table of factTables) if (!scope.families.includes(FACT_TABLES[table].family)) facts[table] = []
+  for (const table of factTables) if (!scope.families.includes(TABLES[table].family)) facts[table] = []
   return {
     ...scope,
     from: first.number,

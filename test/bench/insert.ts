@@ -3,7 +3,8 @@
 // transport and parsing, writing, the views.
 // node dist/test/bench/insert.js [--blocks 1000] [--rounds 5]
 import { parseArgs } from 'node:util'
-import { FACT_TABLES, type Facts, factTables } from '../../clickhouse/facts/facts.js'
+import { type Facts, factTables } from '../../clickhouse/facts/facts.js'
+import { TABLES } from '../../clickhouse/tables.js'
 import type { Batch } from '../../ingest/batch/complete-batch.js'
 import { writeBatch } from '../../ingest/sinks/write-batch.js'
 import { startBusyChain } from './busy-chain.js'
@@ -42,7 +43,7 @@ try {
       const tables = factTables.filter((table) => facts[table].length > 0)
       await Promise.all(
         tables.map((table) => {
-          const time = FACT_TABLES[table].findBy === 'time' ? `AND block_time BETWEEN ${firstTime} AND ${lastTime}` : ''
+          const time = TABLES[table].isPartitioned ? `AND block_time BETWEEN ${firstTime} AND ${lastTime}` : ''
           const query = `INSERT INTO ${env.CLICKHOUSE_DATABASE}.${table} SELECT * FROM source.${table} WHERE block_number BETWEEN ${from} AND ${to} ${time}`
           return clickhouse.command({ query })
         }),

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { factTables } from '../../clickhouse/facts/facts.js'
 import { defineQuery, onlyColumn } from '../../clickhouse/store/define-query.js'
 import { QueryError } from '../../clickhouse/store/query-error.js'
+import { traitsOf } from '../../clickhouse/tables.js'
 
 /** The names of a server's databases, without its system databases. */
 export const databases = defineQuery({
@@ -79,7 +79,7 @@ export async function describeTables(clickhouse: ClickHouseClient, database: str
   for (const { name, engine_name } of tables) {
     const target = { source_database: database, name, engine_name }
     const condition = committed === null || !hasRows(engine_name) ? '' : conditionOf(name, committed)
-    const isLasting = !hasLedger || !CURRENT_STATE.includes(name)
+    const isLasting = !hasLedger || traitsOf(name)?.holds !== 'state'
     const is_checked = hasRows(engine_name) && isLasting && !tables.some((view) => fills(view, name, hasLedger))
     entries.push({
       ...target,
@@ -96,9 +96,6 @@ const hasRows = (engine: string) => /MergeTree$|^(Memory|(Tiny|Stripe)?Log)$/.te
 /** Whether merges change the rows of a table with this engine without changing the result of reading it with FINAL. */
 const isMerged = (engine: string) => hasRows(engine) && /.MergeTree$/.test(engine.replace(/^(Replicated|Shared)/, ''))
 
-/** Tables that hold only the current state, whose rows are replaced every few seconds. */
-const CURRENT_STATE: readonly string[] = ['chain_heads', 'job_leases', 'node_calls']
-
 /**
  * The last block that is committed and not rolled back (-1 if there is none), and the tip's newest batch at the last
  * rollback.
@@ -108,7 +105,7 @@ type Committed = { last: string; after_sequence: string }
 const conditionOf = (name: string, { last, after_sequence }: Committed): string => {
   // A batch from before a rollback may end after the last block and still have blocks that were kept.
   if (name === 'ingest_batches') return `to_block <= ${last} OR track = 'tip' AND sequence_number <= ${after_sequence}`
-  return (factTables as readonly string[]).includes(name) ? `block_number <= ${last}` : ''
+  return traitsOf(name)?.holds === 'facts' ? `block_number <= ${last}` : ''
 }
 
 /**
@@ -116,7 +113,7 @@ const conditionOf = (name: string, { last, after_sequence }: Committed): string 
  * such a table; only a backfill or a rollback does.
  */
 export const describesCommittedBlocks = ({ name, condition }: Pick<ManifestEntry, 'name' | 'condition'>): boolean =>
-  condition !== '' || name === 'ingest_rollbacks' || name === 'ingest_gaps'
+  condition !== '' || traitsOf(name)?.holds === 'ledger'
 
 /** Whether `view` fills the table `name` without the ledger recording it: a refreshable view does so at any time. */
 function fills({ engine_name, definition }: Table, name: string, hasLedger: boolean): boolean {

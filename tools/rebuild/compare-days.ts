@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { defineQuery, onlyColumn } from '../../clickhouse/store/define-query.js'
+import type { Derivation } from '../../clickhouse/tables.js'
 import { DAY_SECONDS } from '../../process/instants.js'
-import type { DerivedTable } from './derived-tables.js'
+
+/** The column with the time of a row, which decides its day, and how rows follow from facts. */
+export type Derived = Derivation & { time: string }
 
 /** The days that have facts or rows in the old table, each as its first second in Unix time. */
-export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable) =>
+export const daysOf = (table: string, { facts, time, timeOfFact }: Derived) =>
   defineQuery({
     name: `days_of_${table}`,
     row: onlyColumn('day', z.int()),
@@ -23,7 +26,7 @@ export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable)
  * The first few rows of a day (which starts at the second `day`) that are in only one of the two tables. `is_old` is true
  * for rows of the old table; `differing` is the number of all such rows. Unmerged rows count as merged.
  */
-export const differingRows = (table: string, rebuilt: string, { time }: DerivedTable) => {
+export const differingRows = (table: string, rebuilt: string, { time }: Derived) => {
   const inDay = `${time} >= {day: UInt32} AND ${time} < {day: UInt32} + ${DAY_SECONDS}`
   return defineQuery({
     name: `differing_rows_of_${table}`,

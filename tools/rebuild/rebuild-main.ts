@@ -1,17 +1,16 @@
 import { z } from 'zod'
 import { clickhouseEnv, connect } from '../../clickhouse/store/client.js'
+import { type DerivedTable, derivedTables } from '../../clickhouse/tables.js'
 import { ConfigError, parseEnv } from '../../process/environment.js'
 import { runCommand } from '../../process/run-process.js'
-import { DERIVED_TABLES, type DerivedTableName } from './derived-tables.js'
 import { rebuild } from './rebuild.js'
 
 /** Time limit for the facts of one day. */
 const TIMEOUT_MS = 3_600_000
 
-function readName(args: string[]): DerivedTableName {
-  const names = Object.keys(DERIVED_TABLES) as DerivedTableName[]
-  const name = names.find((candidate) => args.length === 1 && candidate === args[0])
-  if (!name) throw new ConfigError([`usage: npm run rebuild -- ${names.join('|')} (stop ingest first)`])
+function readName(args: string[]): DerivedTable {
+  const name = derivedTables.find((candidate) => args.length === 1 && candidate === args[0])
+  if (!name) throw new ConfigError([`usage: npm run rebuild -- ${derivedTables.join('|')} (stop ingest first)`])
   return name
 }
 

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { defineRow } from '../../clickhouse/store/define-query.js'
 import { QueryError } from '../../clickhouse/store/query-error.js'
 import { catchUp } from '../../clickhouse/store/replicas.js'
+import { type DerivedTable, TABLES } from '../../clickhouse/tables.js'
 import { PlumblineError } from '../../process/errors.js'
 import { DAY_SECONDS } from '../../process/instants.js'
-import { daysOf, differingRows } from './compare-days.js'
-import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './derived-tables.js'
+import { type Derived, daysOf, differingRows } from './compare-days.js'
 
 /**
  * The size of ingest's ledger, which grows with every write. `is_open` is true while a batch or rollback is unfinished or
@@ -52,8 +52,9 @@ const MAX_SHOWN = 10
  * Ingest must be stopped, because its view only fills the old table. Rejects with WriterActiveError if anything was written
  * meanwhile: before the swap, the old table stays in use; during the swap, the rebuild has to be repeated.
  */
-export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableName): Promise<RebuildReport> {
-  const table: DerivedTable = DERIVED_TABLES[name]
+export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTable): Promise<RebuildReport> {
+  const { time, derived } = TABLES[name]
+  const table: Derived = { time, ...derived }
   const rebuilt = `${name}_rebuilt`
   const run = async (query: string, query_params: Record<string, unknown> = {}): Promise<void> => {
     try {

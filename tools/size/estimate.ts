@@ -1,6 +1,9 @@
+import { tables as declared, type Growth, traitsOf } from '../../clickhouse/tables.js'
 import { DAY_SECONDS } from '../../process/instants.js'
-import { type Driver, FILLED_BY, GROWTH } from './growth.js'
 import type { Measured, MeasuredTable } from './measured.js'
+
+/** What the rows of a table grow with; `nothing`: so slowly that it does not matter. */
+type Driver = Growth['with'] | 'nothing'
 
 /** What is wanted; what is omitted stays as it was measured. */
 export type WantedDatabase = {
@@ -32,6 +35,9 @@ export type Estimate = {
   /** Of ingest's batches. Each insert makes a part on its table and on those that views fill; with replicas, each part is a write to the Keeper by each of them. */
   per_second: { inserts: number; parts: number; keeper_writes: number | null }
 }
+
+/** The number of tables that views fill from each insert into this one, in parts of their own. */
+const viewsOf = (table: string): number => declared.filter(({ derived }) => derived?.from === table).length
 
 /** Inserts of a batch besides those of facts: its plan and its commit. */
 const LEDGER_INSERTS = 2
@@ -82,7 +88,7 @@ function tableEstimate(
   wanted: WantedDatabase,
 ): TableEstimate {
   const { table, rows, largest, part_overhead, grown } = measured
-  const growth = GROWTH[table]
+  const growth = traitsOf(table)?.grows
   const grows_with = growth?.with ?? 'nothing'
   const perSecond =
     !growth || !grown || grown.rows === 0
@@ -95,7 +101,7 @@ function tableEstimate(
   const later = rows + rows_per_day * wanted.days
   // What is too old goes by whole months.
   const kept =
-    table === 'fees_paid' && wanted.retainFeesDays !== undefined
+    traitsOf(table)?.retained === 'RETAIN_FEES_PAID_DAYS' && wanted.retainFeesDays !== undefined
       ? Math.min(later, rows_per_day * (wanted.retainFeesDays + MONTH_DAYS))
       : later
   const bytes = part_overhead + Math.max(0, largest.bytes + (kept - largest.rows) * bytes_per_row)
@@ -106,8 +112,8 @@ function tableEstimate(
 function insertsAndParts({ tables, stretch }: Measured, { chain, times }: Drivers): { inserts: number; parts: number } {
   const batches = 1 / (chain.block_seconds * chain.blocks_per_batch)
   const insertsOf = ({ table, grown }: MeasuredTable): number => {
-    const growth = GROWTH[table]
-    if (!growth || !grown || growth.column !== 'block_time') return 0
+    const { grows: growth, holds } = traitsOf(table) ?? {}
+    if (!growth || !grown || holds !== 'facts') return 0
     if (growth.every) return Math.min(batches, 1 / growth.every)
     // Whether a batch has a row at all, if each of its blocks has one as often as was measured.
     const emptyShare = Math.max(0, 1 - grown.instants / stretch.blocks)
@@ -116,10 +122,7 @@ function insertsAndParts({ tables, stretch }: Measured, { chain, times }: Driver
   }
   const ofTables = tables.map((table) => ({ table: table.table, inserts: insertsOf(table) }))
   const inserts = ofTables.reduce((total, { inserts }) => total + inserts, batches * LEDGER_INSERTS)
-  const parts = ofTables.reduce(
-    (total, { table, inserts }) => total + inserts * (FILLED_BY[table]?.length ?? 0),
-    inserts,
-  )
+  const parts = ofTables.reduce((total, { table, inserts }) => total + inserts * viewsOf(table), inserts)
   return { inserts, parts }
 }
 

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineOptionalRow, defineQuery } from '../../clickhouse/store/define-query.js'
+import { type Growth, type Table, tables } from '../../clickhouse/tables.js'
 import { DAY_SECONDS } from '../../process/instants.js'
-import { GROWTH } from './growth.js'
 
 /**
  * A table as it is stored, in rows and bytes of its active parts; and, of its largest and its smallest part, their rows and
@@ -58,22 +58,25 @@ type Stretch = NonNullable<Awaited<ReturnType<typeof chainStretch>>>
  * How many rows a table has in the stretch, and at how many of its blocks or times; of what is once a period, back to the last
  * one before it.
  */
-function countSql([table, { column, every = 0, merges }]: [string, (typeof GROWTH)[string]]): string {
+function countSql(
+  { name, time, isMerged }: Table & { name: string },
+  { by: column = time, every = 0 }: Growth,
+): string {
   const instant = column === 'block_time' && every === 0 ? 'block_number' : column
   const range =
     column === 'from_block'
       ? '{from_block: UInt64} AND {to_block: UInt64}'
       : `toDateTime({from_time: UInt32}) - ${every} AND toDateTime({to_time: UInt32})`
   return `
-    SELECT '${table}' AS table, count() AS rows, uniqExact(${instant}) AS instants
-    FROM ${table}${merges ? ' FINAL' : ''} WHERE ${column} BETWEEN ${range}`
+    SELECT '${name}' AS table, count() AS rows, uniqExact(${instant}) AS instants
+    FROM ${name}${isMerged ? ' FINAL' : ''} WHERE ${column} BETWEEN ${range}`
 }
 
 const grownRows = defineQuery({
   name: 'grown_rows',
   params: z.object({ from_block: z.int(), to_block: z.int(), from_time: z.int(), to_time: z.int() }),
   row: z.object({ table: z.string(), rows: z.coerce.number(), instants: z.coerce.number() }),
-  sql: Object.entries(GROWTH).map(countSql).join('\n    UNION ALL'),
+  sql: tables.flatMap((table) => (table.grows ? [countSql(table, table.grows)] : [])).join('\n    UNION ALL'),
 })
 
 export type MeasuredTable = Awaited<ReturnType<typeof measuredTables>>[number] & {

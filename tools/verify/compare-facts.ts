@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { differingFacts } from '../../clickhouse/facts/compare.js'
-import { FACT_TABLES, type FactTable, factTables, isByStable } from '../../clickhouse/facts/facts.js'
+import { type FactTable, factTables, isByStable } from '../../clickhouse/facts/facts.js'
 import { replaceRereadFacts } from '../../clickhouse/facts/replace.js'
+import { TABLES } from '../../clickhouse/tables.js'
 import { END_OF_TIME } from '../../process/instants.js'
 import { type Finding, MOST_SHOWN } from './finding.js'
 import type { Reread } from './reread.js'
@@ -58,7 +59,7 @@ export function compareFacts(clickhouse: ClickHouseClient, letGoUntil: number): 
       }
       await replaceRereadFacts(clickhouse, facts)
       for (const [table, tally] of tallies) {
-        const inFor = stretch.isIn[FACT_TABLES[table].family]
+        const inFor = stretch.isIn[TABLES[table].family]
         if (inFor.length === 0 || (!hasStates && !isOfLogs(table))) continue
         if (table === 'flows' && !stretch.isPriced) {
           tally.unpriced += count
@@ -80,7 +81,7 @@ export function compareFacts(clickhouse: ClickHouseClient, letGoUntil: number): 
     },
     findings: (blocksIn) =>
       [...tallies].map(([table, tally]) => {
-        const { family } = FACT_TABLES[table]
+        const { family } = TABLES[table]
         const comparedBlocks = [...blocksIn].reduce(
           (sum, [{ isIn }, blocks]) => sum + (isIn[family].length > 0 ? blocks : 0),
           0,

@@ -7,6 +7,7 @@ import { eventsAfter, newestSequence } from '../../../clickhouse/events/log.js'
 import { insertFacts } from '../../../clickhouse/facts/facts.js'
 import { type ClickHouseEnv, connect } from '../../../clickhouse/store/client.js'
 import { QueryError } from '../../../clickhouse/store/query-error.js'
+import { CURRENT_TABLES } from '../../../clickhouse/tables.js'
 import { addVersion } from '../../../clickhouse/webhooks/subscriptions.js'
 import { subscriptionCounts } from '../../../clickhouse/webhooks/totals.js'
 import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
@@ -30,7 +31,7 @@ beforeAll(async () => {
   reader = connect(replicas.envs[1] as ClickHouseEnv, {
     application: 'plumbline-test',
     requestTimeoutMs: 300_000,
-    reads: 'lagging',
+    reads: { currentOnly: CURRENT_TABLES },
   })
 }, 300_000)
 afterAll(async () => {

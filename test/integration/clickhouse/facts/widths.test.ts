@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { factTables, insertFacts } from '../../../../clickhouse/facts/facts.js'
-import { COLUMN_BITS } from '../../../../clickhouse/facts/widths.js'
+import { TABLES } from '../../../../clickhouse/tables.js'
 import { stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
@@ -39,8 +39,8 @@ test('every column of facts that holds large integers is checked by its own size
       AND name NOT IN ('block_number', 'log_index', 'size_tokens', 'tx_count', 'log_count')`
   const answer = await clickhouse.query({ query, query_params: { tables: factTables }, format: 'JSONEachRow' })
   const found = await answer.json<{ table: string; name: string; bits: number }>()
-  const checked = Object.entries(COLUMN_BITS).flatMap(([table, columns]) =>
-    Object.entries(columns).map(([name, bits]) => ({ table, name, bits })),
+  const checked = factTables.flatMap((table) =>
+    Object.entries(TABLES[table].bits).map(([name, bits]) => ({ table, name, bits })),
   )
   const order = (rows: typeof found) => rows.map(({ table, name, bits }) => `${table}.${name} ${bits}`).sort()
   expect(order(checked)).toEqual(order(found))

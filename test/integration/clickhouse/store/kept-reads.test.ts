@@ -23,6 +23,7 @@ import type { Keeping, ReadOptions, TableStates } from '../../../../clickhouse/s
 import { createKeptReads, keptWhile } from '../../../../clickhouse/store/kept-reads.js'
 import { observeQueries } from '../../../../clickhouse/store/observe.js'
 import { recentSupplyEvents } from '../../../../clickhouse/supply/supply.js'
+import { INSTANTS } from '../../../../clickhouse/tables.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { randomEconomy } from '../../../support/random-economy.js'
 import { addBareBlocks, addFacts, pegSamples, supplyEvent, tokenList } from '../../../support/rows.js'
@@ -75,7 +76,7 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
   )
   const all: Rows = { ...facts, peg_samples: samples, supply_events: supplies }
   const timeOf = (block: number): number => times[block - 1] ?? START
-  const kept = createKeptReads(clickhouse, { maxBytes: BYTES, timeoutMs: 60_000 })
+  const kept = createKeptReads(clickhouse, { instants: INSTANTS, maxBytes: BYTES, timeoutMs: 60_000 })
   let [head, tokens, lists] = [0, 0, 0]
   /** Blocks of which nothing is stored yet, though later ones are. */
   let hole: { from: number; to: number } | null = null

@@ -6,7 +6,8 @@ import type { Address } from 'viem'
 import { Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { newestBatch } from '../../../../clickhouse/chain/batches.js'
-import { FACT_TABLES, factTables } from '../../../../clickhouse/facts/facts.js'
+import { factTables } from '../../../../clickhouse/facts/facts.js'
+import { TABLES } from '../../../../clickhouse/tables.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { type BareChain, startBareChain } from '../../../../local/chain/bare-chain.js'
 import { call } from '../../../../local/chain/calls.js'
@@ -62,7 +63,7 @@ async function halve(clickhouse: ClickHouseClient, track: string, kept: 'min' | 
   const [month, months] = (await answer.text()).split('\t').map(Number)
   expect(months, JSON.stringify(batch)).toBeGreaterThan(1)
   await clickhouse.command({ query: `DELETE FROM ingest_batches WHERE state = 'committed' AND track = '${track}'` })
-  for (const table of factTables.filter((table) => batch?.families.includes(FACT_TABLES[table].family)))
+  for (const table of factTables.filter((table) => batch?.families.includes(TABLES[table].family)))
     await clickhouse.command({ query: `DELETE FROM ${table} WHERE ${ofBatch} AND toYYYYMM(block_time) != ${month}` })
 }
 

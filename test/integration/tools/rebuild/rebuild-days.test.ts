@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { DERIVED_TABLES, type DerivedTableName } from '../../../../tools/rebuild/derived-tables.js'
+import { derivedTables } from '../../../../clickhouse/tables.js'
 import { rebuild } from '../../../../tools/rebuild/rebuild.js'
 import { account, addRows, feeElection } from '../../../support/economy-rows.js'
 import { fingerprint } from '../../../support/fingerprint.js'
@@ -12,7 +12,7 @@ const MIDNIGHT = Date.parse('2026-06-01T00:00:00Z') / 1000
 // Before, at and after midnight: minutes and windows include their ends differently.
 const TIMES = [-900, -899, -61, -60, -59, -1, 0, 1, 60, 61, 899, 900].map((seconds) => MIDNIGHT + seconds)
 
-test.for(Object.keys(DERIVED_TABLES) as DerivedTableName[])(
+test.for(derivedTables)(
   'rebuilding %s day by day gives the same rows as its view, even next to midnight',
   async (table, { clickhouse }) => {
     await addFacts(clickhouse, {
