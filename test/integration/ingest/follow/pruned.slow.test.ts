@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 const ofLogs = ['blocks', 'stablecoins', 'quote_token_updates', 'dex_orders', 'supply_events', 'fees_paid', 'dex_fills']
-const ofState = ['peg_samples', 'depth_samples', 'state_reads', 'role_probes', 'minutes', 'hours']
+const ofState = ['peg_samples', 'depth_samples', 'state_reads', 'role_probes', 'peg_minutes', 'peg_quote_hours']
 
 const pick = (found: Record<string, unknown>, tables: readonly string[]) =>
   Object.fromEntries(tables.map((table) => [table, found[table]]))
