@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { ingestDelays, newestCommittedBatch } from '../../clickhouse/chain/batches.js'
+import { ingestDelays, isOptional, newestCommittedBatch, STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
 import { nodeCalls } from '../../clickhouse/chain/node-calls.js'
 import { newestVerifyRun } from '../../clickhouse/chain/verify-runs.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
@@ -12,9 +12,6 @@ import { readStorage } from '../../clickhouse/store/storage.js'
 import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from '../../clickhouse/webhooks/totals.js'
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
-
-/** The families of facts that are read for every block; transfers only where holders are tracked. */
-const DATASETS = ['logs', 'pegs', 'state'] as const
 
 const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 
@@ -39,8 +36,8 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
       feesLetGoUntil(clickhouse, options),
     ])
   const { newest_block, blocks_to_head } = progress
-  const families = newestBatch?.families.includes('transfers') ? [...DATASETS, 'transfers'] : DATASETS
-  const facts = families.map((family) => {
+  const optional = newestBatch?.families.filter(isOptional) ?? []
+  const facts = [...STEADY_FAMILIES, ...optional].map((family) => {
     const { delay_1h = NO_DELAY, delay_24h = NO_DELAY } = delays.find((row) => row.family === family) ?? {}
     return {
       dataset: family,

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import type { ServiceState } from './service-state.js'
 
@@ -17,7 +18,7 @@ function verdictOf({ newest_block, catalogue, datasets, missing_blocks, jobs }: 
     }
   if (newest_block === null) return { indicator: 'critical', description: 'Nothing has been read yet' }
   const [oldest] = datasets
-    .filter(({ dataset }) => ['logs', 'pegs', 'state'].includes(dataset))
+    .filter(({ dataset }) => STEADY_FAMILIES.some((family) => family === dataset))
     .map(({ lag_seconds }) => lag_seconds ?? Number.POSITIVE_INFINITY)
     .toSorted((a, b) => b - a)
   if (oldest !== undefined && oldest > OUTAGE_SECONDS)

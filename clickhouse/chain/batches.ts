@@ -5,22 +5,47 @@ import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 
-/**
- * The families of facts: those of a family are read together. The others cannot be decoded without the catalogue. Transfers
- * are read only where TRACK_HOLDERS is set.
- */
-export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state', 'transfers'] as const
+/** Facts that are read together. */
+type FamilyTraits = {
+  /**
+   * `ahead`: of all blocks before the tip begins, because others cannot be decoded without it. `steadily`: of every block
+   * from then on, and of those before by backfills. `optionally`: so too, where TRACK_HOLDERS is set.
+   */
+  isRead: 'ahead' | 'steadily' | 'optionally'
+  /**
+   * Whether it is read from the state at the end of each block, which nodes drop after a while. Such facts are read for each
+   * stable, so that some stables may be stored and others not.
+   */
+  needsState: boolean
+}
 
-export type Family = (typeof FAMILIES)[number]
+const FAMILY_TRAITS = {
+  catalogue: { isRead: 'ahead', needsState: false },
+  logs: { isRead: 'steadily', needsState: false },
+  pegs: { isRead: 'steadily', needsState: true },
+  state: { isRead: 'steadily', needsState: true },
+  transfers: { isRead: 'optionally', needsState: false },
+} as const satisfies Record<string, FamilyTraits>
+
+export type Family = keyof typeof FAMILY_TRAITS
+
+/** The families of facts. */
+export const FAMILIES = Object.keys(FAMILY_TRAITS) as readonly Family[]
+
+/** Those of which the facts of a block can be missing although they are wanted. */
+export const STEADY_FAMILIES = FAMILIES.filter((family) => FAMILY_TRAITS[family].isRead === 'steadily')
+
+/** Those that a backfill reads. */
+export const BACKFILLED_FAMILIES = FAMILIES.filter((family) => FAMILY_TRAITS[family].isRead !== 'ahead')
+
+/** Whether a family is read only where TRACK_HOLDERS is set. */
+export const isOptional = (family: Family): boolean => FAMILY_TRAITS[family].isRead === 'optionally'
+
+/** Whether a family is read from the state at the end of each block, for each stable. */
+export const needsState = (family: Family): boolean => FAMILY_TRAITS[family].needsState
 
 /** The track of the process that follows the head of the chain; the others are backfills. */
 export const TIP = 'tip'
-
-/**
- * Whether facts of a family are read from the state at the end of each block, which nodes drop after a while. These are read
- * for each stable, so that some stables may be stored and others not.
- */
-export const needsState = (family: Family): boolean => family === 'pegs' || family === 'state'
 
 /**
  * A block range, both ends included, for which ingest writes some families of facts as a unit. Pegs and state are

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { FAMILIES, type Family } from './batches.js'
+import { FAMILIES, type Family, STEADY_FAMILIES } from './batches.js'
 import { type CoveredRange, coveredRangesWithin, recorded_by } from './covered-ranges.js'
 
 /** A range of blocks, both ends included, for which a family could not be read, and why. */
@@ -88,15 +88,12 @@ export function openGaps(declared: readonly DeclaredGap[], covered: readonly Cov
   })
 }
 
-/** Families that may be missing although their blocks are ingested. */
-const READ_FAMILIES = ['logs', 'pegs', 'state'] as const
-
 /** The facts that are missing. */
 export type MissingFacts = {
   /** The gaps that are open, as `openGaps` returns them. */
   gaps: DeclaredGap[]
   /** For each family, how many blocks of its declared gaps are still open. */
-  families: { family: (typeof READ_FAMILIES)[number]; blocks: number }[]
+  families: { family: Family; blocks: number }[]
 }
 
 /** The facts that could not be read and that no backfill has filled since. Rejects with QueryError. */
@@ -118,6 +115,6 @@ export async function readMissingFacts(
     )
   return {
     gaps: openGaps(declared, covered),
-    families: READ_FAMILIES.map((family) => ({ family, blocks: missing(family) })),
+    families: STEADY_FAMILIES.map((family) => ({ family, blocks: missing(family) })),
   }
 }

@@ -1,4 +1,4 @@
-import { type Family, needsState } from '../../clickhouse/chain/batches.js'
+import { BACKFILLED_FAMILIES, type Family, needsState } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
 
 import type { Scope } from '../batch/scope.js'
@@ -36,7 +36,7 @@ function missingScopes(request: FactRequest, covered: readonly CoveredRange[]): 
     const storedStables = covered.filter((range) => range.family === family).map(({ stables }) => stables)
     return request.families.includes(family) ? missingStables(family, request, storedStables) : null
   }
-  for (const family of ['pegs', 'state'] as const) {
+  for (const family of BACKFILLED_FAMILIES.filter(needsState)) {
     const missing = missingOf(family)
     if (!missing) continue
     const scope = scopes.find(({ only, except }) => `${only}:${except}` === `${missing.only}:${missing.except}`)
@@ -44,9 +44,9 @@ function missingScopes(request: FactRequest, covered: readonly CoveredRange[]): 
     else scopes.push({ families: [family], ...missing })
   }
   // What needs no state does not depend on stables: it is read together with the other families.
-  const stateless = (['logs', 'transfers'] as const).filter((family) => missingOf(family))
+  const stateless = BACKFILLED_FAMILIES.filter((family) => !needsState(family) && missingOf(family))
   if (stateless.length > 0 && scopes[0]) scopes[0].families.unshift(...stateless)
-  else if (stateless.length > 0) scopes.push({ families: [...stateless], only: [], except: [] })
+  else if (stateless.length > 0) scopes.push({ families: stateless, only: [], except: [] })
   return scopes
 }
 

@@ -1,4 +1,4 @@
-import { FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
+import { FAMILIES, type Family, isOptional } from '../../clickhouse/chain/batches.js'
 import type { IngestConfig } from '../config.js'
 import type { SampledStable } from '../knowledge/registry.js'
 
@@ -13,7 +13,7 @@ export const EVERYTHING: Scope = { families: FAMILIES, only: [], except: [] }
 
 /** What is read with these settings: everything, but transfers only if holders are tracked. */
 export const familiesRead = ({ TRACK_HOLDERS, CHAIN }: Pick<IngestConfig, 'TRACK_HOLDERS' | 'CHAIN'>): Family[] =>
-  FAMILIES.filter((family) => family !== 'transfers' || (TRACK_HOLDERS ?? CHAIN === 'devnet'))
+  FAMILIES.filter((family) => !isOptional(family) || (TRACK_HOLDERS ?? CHAIN === 'devnet'))
 
 /** Whether every stable is in the scope. */
 export const hasEveryStable = ({ only, except }: Scope): boolean => only.length === 0 && except.length === 0

@@ -1,5 +1,5 @@
 import { keccak256, toHex } from 'viem'
-import { FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
+import { BACKFILLED_FAMILIES, FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
 import type { DeclaredGap } from '../../clickhouse/chain/gaps.js'
 
@@ -52,7 +52,7 @@ export function stretchesOf(coverage: readonly CoveredRange[], gaps: readonly De
 
 /** Whether anything but the catalogue is stored. */
 export const hasBlocks = ({ isIn }: Pick<Stretch, 'isIn'>): boolean =>
-  FAMILIES.some((family) => family !== 'catalogue' && isIn[family].length > 0)
+  BACKFILLED_FAMILIES.some((family) => isIn[family].length > 0)
 
 /** Whether a family is stored for a stable. */
 const isInForStable = (isIn: InFor, stable: string): boolean => isIn === 'all' || isIn.includes(stable)

@@ -1,4 +1,4 @@
-import { FAMILIES, type Family } from '../../../clickhouse/chain/batches.js'
+import { FAMILIES, type Family, isOptional } from '../../../clickhouse/chain/batches.js'
 import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import type { Facts } from '../../../clickhouse/facts/facts.js'
 import type { DexFill } from '../../../clickhouse/flows/dex.js'
@@ -124,7 +124,7 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     times,
     stored,
     isWhole: records.stretches.every(({ isIn }) =>
-      FAMILIES.every((family) => family === 'transfers' || isIn[family] === 'all'),
+      FAMILIES.every((family) => isOptional(family) || isIn[family] === 'all'),
     ),
     slots: records.slots,
   }
