@@ -177,7 +177,7 @@ export function flowScoresOracle({ flows, created, read_since }: KnownFlows, sta
   const chances = scores.flatMap(({ p_value }) => (p_value === null ? [] : [p_value])).sort((a, b) => a - b)
   /** The least share of false findings at which an edge with this p-value would be found. */
   const qOf = (p: number): number =>
-    Math.min(...chances.map((one, i) => (one >= p ? Math.min(1, (one * chances.length) / (i + 1)) : 1)))
+    Math.min(...chances.map((chance, i) => (chance >= p ? Math.min(1, (chance * chances.length) / (i + 1)) : 1)))
   return Object.fromEntries(
     scores.map(({ key, ...score }) => [key, { ...score, q_value: score.p_value === null ? null : qOf(score.p_value) }]),
   )

@@ -50,7 +50,7 @@ function figuresOf(
   { range, edges, unread }: FlowRun,
   labels: readonly FlowLabel[] | null,
 ): FlowFigures {
-  const resultOf = ({ byDetector: found }: EdgeRun) => found[at] as EdgeRun['byDetector'][number]
+  const resultOf = ({ byDetector }: EdgeRun) => byDetector[at] as EdgeRun['byDetector'][number]
   const measured = edges.reduce((sum, { measured_seconds }) => sum + measured_seconds, 0)
   const judgement =
     labels &&
@@ -94,8 +94,8 @@ export function flowReportOf(detectors: readonly FlowDetector[], run: FlowRun, l
     detectors: detectors.map((detector, at) => ({
       detector,
       score: figuresOf(detector, at, run, labels),
-      events: run.edges.flatMap(({ from_token, to_token, byDetector: found }) =>
-        (found[at] as EdgeRun['byDetector'][number]).events.map(
+      events: run.edges.flatMap(({ from_token, to_token, byDetector }) =>
+        (byDetector[at] as EdgeRun['byDetector'][number]).events.map(
           ({ direction, started_at, confirmed_at, ended_at }) => ({
             from_token,
             to_token,
