@@ -38,17 +38,17 @@ export function standingAfter(
   steps: readonly PaymentStep[],
   { challenge_id, credential_digest }: Pick<Payment, 'challenge_id' | 'credential_digest'>,
 ): Standing {
-  if (steps.some((one) => one.challenge_id !== challenge_id))
+  if (steps.some((step) => step.challenge_id !== challenge_id))
     return refused('this transaction has paid for another request')
   const [first] = steps
   if (!first) return { kind: 'new' }
-  if (steps.some((one) => one.credential_digest !== credential_digest))
+  if (steps.some((step) => step.credential_digest !== credential_digest))
     return refused('this challenge has been answered with another payment')
   if (steps.some(({ step }) => step === 'answered')) return refused('this payment was already used for an answer')
   if (steps.some(({ step }) => step === 'failed')) return refused('this payment has failed')
   if (first.age_ms > RETRIES_FOR_MS) return refused('this payment is too old')
-  const last = Math.max(...steps.map((one) => one.attempt))
-  const uses = steps.filter((one) => one.attempt === last)
+  const last = Math.max(...steps.map(({ attempt }) => attempt))
+  const uses = steps.filter(({ attempt }) => attempt === last)
   const ageMs = Math.max(...uses.map(({ age_ms }) => age_ms))
   if (ageMs < IN_USE_MS && !uses.some(({ step }) => step === 'unanswered'))
     return { kind: 'in use', forMs: IN_USE_MS - ageMs }
@@ -78,9 +78,9 @@ export function createLedger(records: ClickHouseClient, log: FastifyBaseLogger):
         const claim = randomUUID()
         await insertPaymentClaim(records, payment, { attempt, claim })
         const steps = await paymentSteps(records, payment)
-        if (steps.some((one) => one.challenge_id !== payment.challenge_id || isEnd(one))) return null
-        const claims = steps.filter((one) => one.attempt >= attempt).map((one) => one.claim)
-        if (claims.length > 0) return claims.every((one) => one === claim) ? { attempt, claim } : null
+        if (steps.some((step) => step.challenge_id !== payment.challenge_id || isEnd(step))) return null
+        const claims = steps.filter((step) => step.attempt >= attempt).map((step) => step.claim)
+        if (claims.length > 0) return claims.every((standing) => standing === claim) ? { attempt, claim } : null
         // If the database is killed between recording the claim's token and storing its row, the attempt is used up.
       }
       return null

@@ -9,7 +9,7 @@ import { RefusedPayment } from './refused-payment.js'
 export type Proof = {
   credential: Credential.Credential
   challengeId: string
-  /** The same for every encoding of the same payment. */
+  /** Identifies the payment, however it is encoded. */
   digest: string
   mode: 'pull' | 'push'
   /** Lower case; empty if the credential does not name it. */

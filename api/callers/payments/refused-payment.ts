@@ -9,7 +9,7 @@ export type Refusal = {
   detail: string
   /** When the same credential may be accepted. */
   retryAfterSeconds?: number
-  /** The same credential will always be refused. */
+  /** Whether this credential will always be refused. */
   isFinal?: boolean
 }
 

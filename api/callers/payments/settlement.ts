@@ -34,14 +34,27 @@ export type Settlement = {
 const JUST_NOW_MS = 1000
 const FAILED: Refusal = { kind: 'verification-failed', detail: 'the transaction failed on the chain', isFinal: true }
 
-/** Makes payments. A payment is recorded in the ledger before anything moves, and the chain decides its result. */
-export function createSettlement(terms: PaymentTerms, ledger: Ledger, screen: Screen): Settlement {
-  /** By challenge; with the end of its use, once that is known. */
-  const inUse = new Map<string, Promise<void> | null>()
-  const checked = new WeakSet<Gateway>()
+/** One use of a credential that is admitted: what it pays for, through which node, and where that is recorded. */
+type Charge = { ledger: Ledger; gateway: Gateway; offer: Offer; proof: Proof; payment: Payment }
 
-  /** Runs before the first payment: a node of another chain would accept payments that the recipient never gets. */
-  async function checkNode(gateway: Gateway): Promise<void> {
+const paymentOf = (terms: PaymentTerms, proof: Proof, offer: Offer, chain_id: number): Payment => ({
+  challenge_id: proof.challengeId,
+  credential_digest: proof.digest,
+  scope: proof.scope,
+  mode: proof.mode,
+  payer: proof.payer,
+  recipient: terms.recipient,
+  currency: terms.currency,
+  amount_raw: parseUnits(offer.price, CURRENCY_DECIMALS).toString(),
+  chain_id,
+  realm: terms.realm,
+  tx_hash: proof.txHash,
+})
+
+/** Runs before the first payment: a node of another chain would accept payments that the recipient never gets. */
+function createNodeCheck(): (gateway: Gateway) => Promise<void> {
+  const checked = new WeakSet<Gateway>()
+  return async (gateway) => {
     if (checked.has(gateway)) return
     const chainId = await gateway.nodeChainId()
     if (chainId !== gateway.chainId)
@@ -50,112 +63,119 @@ export function createSettlement(terms: PaymentTerms, ledger: Ledger, screen: Sc
       )
     checked.add(gateway)
   }
+}
 
-  const paymentOf = (proof: Proof, offer: Offer, chain_id: number): Payment => ({
-    challenge_id: proof.challengeId,
-    credential_digest: proof.digest,
-    scope: proof.scope,
-    mode: proof.mode,
-    payer: proof.payer,
-    recipient: terms.recipient,
-    currency: terms.currency,
-    amount_raw: parseUnits(offer.price, CURRENCY_DECIMALS).toString(),
-    chain_id,
-    realm: terms.realm,
-    tx_hash: proof.txHash,
-  })
+/** A credential for one of our challenges, to this offer. Throws RefusedPayment; asks nobody. */
+async function readProofFor(
+  { scope }: Offer,
+  { chainId }: Gateway,
+  authorization: string,
+  secret: string,
+): Promise<Proof> {
+  const proof = await readProof(authorization, secret, chainId)
+  if (proof.scope !== scope)
+    throw new RefusedPayment({ kind: 'invalid-challenge', detail: 'this payment is for another request' })
+  if (Date.now() - Date.parse(proof.credential.challenge.expires ?? '') > LATE_FOR_MS)
+    throw new RefusedPayment({ kind: 'payment-expired', detail: 'the challenge has expired too long ago' })
+  return proof
+}
 
-  /** The payment that an earlier use of the credential made; null if its transaction is in no block. */
-  async function found(gateway: Gateway, payment: Payment, offer: Offer, nth: number, hashes: readonly string[]) {
-    for (const tx_hash of hashes) {
-      const outcome = await gateway.outcome(tx_hash, offer)
-      if (outcome === null) continue
-      const attempt = await ledger.claim(payment, nth)
-      if (!attempt) throw new PaymentInUseError(JUST_NOW_MS)
-      if (outcome === 'paid') return { payment: { ...payment, tx_hash }, attempt }
-      await ledger.note({ ...payment, tx_hash }, attempt, 'failed')
-      throw new RefusedPayment(FAILED)
-    }
-    return null
+/** The payment that an earlier use of the credential made; null if its transaction is in no block. */
+async function earlierPayment(
+  charge: Charge,
+  firstAttempt: number,
+  hashes: readonly string[],
+): Promise<Settled | null> {
+  const { ledger, gateway, offer, payment } = charge
+  for (const tx_hash of hashes) {
+    const outcome = await gateway.outcome(tx_hash, offer)
+    if (outcome === null) continue
+    const attempt = await ledger.claim(payment, firstAttempt)
+    if (!attempt) throw new PaymentInUseError(JUST_NOW_MS)
+    if (outcome === 'paid') return { payment: { ...payment, tx_hash }, attempt }
+    await ledger.note({ ...payment, tx_hash }, attempt, 'failed')
+    throw new RefusedPayment(FAILED)
   }
+  return null
+}
 
-  /** Determines the result of an accepted payment that ended in an error. Returns if it was made in spite of that. */
-  async function resolveFailure(gateway: Gateway, offer: Offer, own: Settled, isUnsent: boolean, meaning: unknown) {
-    // An earlier use may have sent it, and the node refuses it for that reason: the chain decides.
-    const outcome =
-      meaning instanceof PaymentsAwayError ? null : await gateway.outcome(own.payment.tx_hash, offer).catch(() => null)
-    if (outcome === 'paid') return
-    const isOver = outcome === 'failed' || (isUnsent && meaning instanceof RefusedPayment)
-    await ledger.note(own.payment, own.attempt, isOver ? 'failed' : 'unanswered')
-    throw outcome === 'failed' ? new RefusedPayment(FAILED, meaning) : meaning
+/** Determines the result of a claimed payment that ended in an error. Returns if it was made in spite of that. */
+async function resolveFailure(
+  { ledger, gateway, offer }: Charge,
+  { payment, attempt }: Settled,
+  isUnsent: boolean,
+  meaning: unknown,
+): Promise<void> {
+  // An earlier use may have sent it, and the node refuses it for that reason: the chain decides.
+  const outcome =
+    meaning instanceof PaymentsAwayError ? null : await gateway.outcome(payment.tx_hash, offer).catch(() => null)
+  if (outcome === 'paid') return
+  const isOver = outcome === 'failed' || (isUnsent && meaning instanceof RefusedPayment)
+  await ledger.note(payment, attempt, isOver ? 'failed' : 'unanswered')
+  throw outcome === 'failed' ? new RefusedPayment(FAILED, meaning) : meaning
+}
+
+/** Claims the payment in the ledger and makes it. `firstAttempt` is the first number that an attempt may have. */
+async function makePayment(charge: Charge, firstAttempt: number): Promise<Settled> {
+  const { ledger, gateway, proof, offer, payment } = charge
+  const claim: { attempt?: PaymentAttempt; payment: Payment; isReleased: boolean; isTaken: boolean } = {
+    payment,
+    isReleased: false,
+    isTaken: false,
   }
-
-  async function make(gateway: Gateway, payment: Payment, proof: Proof, offer: Offer, nth: number): Promise<Settled> {
-    const own: { attempt?: PaymentAttempt; sent: Payment; isReleased: boolean; isTaken: boolean } = {
-      sent: payment,
-      isReleased: false,
-      isTaken: false,
+  const accept = async (tx_hash: string): Promise<boolean> => {
+    if (!claim.attempt) {
+      const attempt = await ledger.claim(payment, firstAttempt)
+      if (attempt) claim.attempt = attempt
+      claim.isTaken = attempt === null
+      return !claim.isTaken
     }
-    const accept = async (tx_hash: string): Promise<boolean> => {
-      if (!own.attempt) {
-        const attempt = await ledger.claim(payment, nth)
-        if (attempt) own.attempt = attempt
-        own.isTaken = attempt === null
-        return !own.isTaken
-      }
-      own.sent = { ...payment, tx_hash: tx_hash.toLowerCase() }
-      await ledger.rehash(own.sent, own.attempt)
-      return true
-    }
-    const release = (): void => {
-      own.isReleased = true
-    }
-    try {
-      await gateway.pay(proof, offer, { accept, release })
-    } catch (error) {
-      if (own.isTaken) throw new PaymentInUseError(JUST_NOW_MS)
-      if (!own.attempt) throw error
-      await resolveFailure(
-        gateway,
-        offer,
-        { payment: own.sent, attempt: own.attempt },
-        own.isReleased,
-        meaningOf(error),
-      )
-    }
-    if (!own.attempt) throw new Error('mppx has made a payment without a claim')
-    return { payment: own.sent, attempt: own.attempt }
+    claim.payment = { ...payment, tx_hash: tx_hash.toLowerCase() }
+    await ledger.rehash(claim.payment, claim.attempt)
+    return true
   }
-
-  async function settleOnce(gateway: Gateway, proof: Proof, offer: Offer): Promise<Settled> {
-    const payment = paymentOf(proof, offer, gateway.chainId)
-    const standing = await ledger.standing(payment)
-    if (standing.kind === 'in use') throw new PaymentInUseError(standing.forMs)
-    if (standing.kind === 'refused')
-      throw new RefusedPayment({ kind: 'invalid-challenge', detail: standing.detail, isFinal: true })
-    await checkNode(gateway)
-    if (standing.kind === 'new') return make(gateway, payment, proof, offer, 0)
-    const { attempt, hashes } = standing
-    return (await found(gateway, payment, offer, attempt, hashes)) ?? make(gateway, payment, proof, offer, attempt)
+  const release = (): void => {
+    claim.isReleased = true
   }
-
-  /** A credential for one of our challenges, to this offer. Throws RefusedPayment; asks nobody. */
-  async function readProofOf({ chainId }: Gateway, { scope }: Offer, authorization: string): Promise<Proof> {
-    const proof = await readProof(authorization, terms.challengeSecret, chainId)
-    if (proof.scope !== scope)
-      throw new RefusedPayment({ kind: 'invalid-challenge', detail: 'this payment is for another request' })
-    if (Date.now() - Date.parse(proof.credential.challenge.expires ?? '') > LATE_FOR_MS)
-      throw new RefusedPayment({ kind: 'payment-expired', detail: 'the challenge has expired too long ago' })
-    return proof
+  try {
+    await gateway.pay(proof, offer, { accept, release })
+  } catch (error) {
+    if (claim.isTaken) throw new PaymentInUseError(JUST_NOW_MS)
+    if (!claim.attempt) throw error
+    const claimed = { payment: claim.payment, attempt: claim.attempt }
+    await resolveFailure(charge, claimed, claim.isReleased, meaningOf(error))
   }
+  if (!claim.attempt) throw new Error('mppx has made a payment without a claim')
+  return { payment: claim.payment, attempt: claim.attempt }
+}
 
-  async function settleAdmitted(gateway: Gateway, proof: Proof, offer: Offer, use: Use): Promise<Settled> {
+/** The payment of an earlier use that has no answer yet; if there is none, a new payment. */
+async function settleCharge(charge: Charge, checkNode: (gateway: Gateway) => Promise<void>): Promise<Settled> {
+  const standing = await charge.ledger.standing(charge.payment)
+  if (standing.kind === 'in use') throw new PaymentInUseError(standing.forMs)
+  if (standing.kind === 'refused')
+    throw new RefusedPayment({ kind: 'invalid-challenge', detail: standing.detail, isFinal: true })
+  await checkNode(charge.gateway)
+  if (standing.kind === 'new') return makePayment(charge, 0)
+  const { attempt, hashes } = standing
+  return (await earlierPayment(charge, attempt, hashes)) ?? makePayment(charge, attempt)
+}
+
+/** Makes payments. A payment is recorded in the ledger before anything moves, and the chain decides its result. */
+export function createSettlement(terms: PaymentTerms, ledger: Ledger, screen: Screen): Settlement {
+  /** By challenge; with the end of its use, once that is known. */
+  const inUse = new Map<string, Promise<void> | null>()
+  const checkNode = createNodeCheck()
+
+  /** One use of a challenge at a time. */
+  async function settleAlone(gateway: Gateway, proof: Proof, offer: Offer, use: Use): Promise<Settled> {
     await inUse.get(proof.challengeId)
     if (inUse.has(proof.challengeId)) throw new PaymentInUseError(JUST_NOW_MS)
     inUse.set(proof.challengeId, null)
     try {
       await use.admit(gateway, proof, offer)
-      return await settleOnce(gateway, proof, offer).catch((error: unknown) => {
+      const payment = paymentOf(terms, proof, offer, gateway.chainId)
+      return await settleCharge({ ledger, gateway, offer, proof, payment }, checkNode).catch((error: unknown) => {
         const meaning = meaningOf(error)
         if (meaning instanceof RefusedPayment) use.refused(proof, meaning.refusal)
         throw meaning
@@ -169,11 +189,11 @@ export function createSettlement(terms: PaymentTerms, ledger: Ledger, screen: Sc
   return {
     settle: async (gateway, offer, authorization, network) => {
       const use = await screen.begin(network)
-      const proof = await readProofOf(gateway, offer, authorization).catch((error: unknown) => {
+      const proof = await readProofFor(offer, gateway, authorization, terms.challengeSecret).catch((error: unknown) => {
         throw error instanceof RefusedPayment ? use.refusalOf(error) : error
       })
       try {
-        const settled = await settleAdmitted(gateway, proof, offer, use)
+        const settled = await settleAlone(gateway, proof, offer, use)
         use.clear()
         return settled
       } catch (error) {
