@@ -6,9 +6,25 @@ type Sample = { labels?: Record<string, string>; value: number | null | undefine
 
 const seconds = (instant: Date | null): number | null => instant && instant.getTime() / 1000
 
+/** Adds a metric and its samples to the registry; without a known value there is no metric. */
 type Show = (name: string, help: string, samples: readonly Sample[]) => void
+type Shows = { gauge: Show; counter: Show }
 
-function showStorage(gauge: Show, { disks, parts, replicas }: Storage): void {
+function showsIn(registry: Registry): Shows {
+  const show = (Kind: typeof Gauge | typeof Counter, name: string, help: string, samples: readonly Sample[]): void => {
+    const measured = samples.filter(({ value }) => value !== null && value !== undefined)
+    if (measured.length === 0) return
+    const labelNames = Object.keys(measured[0]?.labels ?? {})
+    const metric = new Kind({ name: `plumbline_${name}`, help, labelNames, registers: [registry] })
+    for (const { labels = {}, value } of measured) metric.inc(labels, value as number)
+  }
+  return {
+    gauge: (name, help, samples) => show(Gauge, name, help, samples),
+    counter: (name, help, samples) => show(Counter, name, help, samples),
+  }
+}
+
+function showStorage({ gauge }: Shows, { disks, parts, replicas }: Storage): void {
   gauge('storage_readable', 'Whether the system table with disks, parts or replicas could be read', [
     { labels: { what: 'disks' }, value: disks ? 1 : 0 },
     { labels: { what: 'parts' }, value: parts ? 1 : 0 },
@@ -52,27 +68,7 @@ function showStorage(gauge: Show, { disks, parts, replicas }: Storage): void {
   gauge('replicas_away', 'Other replicas that Keeper has not heard of', [{ value: replicas?.away }])
 }
 
-/**
- * Metrics of ingest and the jobs, in Prometheus's text format: they are separate processes, whose state is in the
- * database. Unknown values are omitted, because 0 would be a value; without a state, which a full disk or a lost Keeper may
- * be the reason of, there are those of the storage.
- */
-export async function stateMetrics(state: ServiceState | null, storage: Storage): Promise<string> {
-  const registry = new Registry()
-  const show = (Kind: typeof Gauge | typeof Counter, name: string, help: string, samples: readonly Sample[]): void => {
-    const known = samples.filter(({ value }) => value !== null && value !== undefined)
-    if (known.length === 0) return
-    const labelNames = Object.keys(known[0]?.labels ?? {})
-    const metric = new Kind({ name: `plumbline_${name}`, help, labelNames, registers: [registry] })
-    for (const { labels = {}, value } of known) metric.inc(labels, value as number)
-  }
-  const gauge = (name: string, help: string, samples: readonly Sample[]) => show(Gauge, name, help, samples)
-
-  gauge('clickhouse_up', 'Whether the state of the service could be read', [{ value: state ? 1 : 0 }])
-  showStorage(gauge, storage)
-  if (!state) return registry.metrics()
-  const { head, newest_block, catalogue, datasets, jobs, missing_facts, findings, webhooks } = state
-
+function showChain({ gauge }: Shows, { head, newest_block, catalogue }: ServiceState): void {
   gauge('head_block', 'The newest block that may be read, as reported by the node', [{ value: head?.block_number }])
   gauge('head_seen_timestamp_seconds', 'When the node reported it', [{ value: seconds(head?.seen_at ?? null) }])
   gauge('newest_block', 'The newest stored block', [{ value: newest_block?.block_number }])
@@ -82,6 +78,12 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
   gauge('catalogue_eta_seconds', 'Time until it has read all of it, at the speed of the last minute', [
     { value: catalogue?.eta_seconds },
   ])
+}
+
+function showDatasets(
+  { gauge }: Shows,
+  { datasets, missing_blocks, missing_facts, fees_let_go_until }: ServiceState,
+): void {
   gauge(
     'dataset_lag_blocks',
     'Blocks that a dataset does not have yet',
@@ -100,7 +102,7 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
       { labels: { dataset, quantile: '0.99' }, value: delay_1h.p99_seconds },
     ]),
   )
-  gauge('missing_blocks', 'Missing blocks between stored ones', [{ value: state.missing_blocks }])
+  gauge('missing_blocks', 'Missing blocks between stored ones', [{ value: missing_blocks }])
   gauge(
     'gap_blocks',
     'Blocks for which a family of facts could not be read',
@@ -111,8 +113,11 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
   gauge(
     'fees_let_go_until_timestamp_seconds',
     'Fees of blocks up to this time may be let go of (RETAIN_FEES_PAID_DAYS)',
-    [{ value: state.fees_let_go_until === 0 ? null : state.fees_let_go_until }],
+    [{ value: fees_let_go_until === 0 ? null : fees_let_go_until }],
   )
+}
+
+function showJobs({ gauge, counter }: Shows, { jobs, newest_block }: ServiceState): void {
   gauge(
     'job_lag_seconds',
     'How far the newest completed slot of a job is behind the newest block',
@@ -153,8 +158,7 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
     'When a job last completed a slot',
     jobs.map(({ job, last_success_at }) => ({ labels: { job }, value: seconds(last_success_at) })),
   )
-  show(
-    Counter,
+  counter(
     'job_runs_total',
     'Slots that jobs have run since the database was created, by result',
     jobs.flatMap(({ job, runs }) => [
@@ -162,6 +166,9 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
       { labels: { job, state: 'failed' }, value: runs?.failed },
     ]),
   )
+}
+
+function showFindings({ gauge }: Shows, { findings }: ServiceState): void {
   gauge(
     'verify_findings',
     'Findings of the newest npm run verify',
@@ -170,14 +177,16 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
   gauge('verify_timestamp_seconds', 'When the newest npm run verify ended', [
     { value: seconds(findings[0]?.ended_at ?? null) },
   ])
+}
+
+function showWebhooks({ gauge, counter }: Shows, { webhooks }: ServiceState): void {
   gauge(
     'webhook_subscriptions',
     'Webhook subscriptions, by state',
     webhooks.subscriptions.map(({ state, subscriptions }) => ({ labels: { state }, value: subscriptions })),
   )
   gauge('webhook_pending_deliveries', 'Pending webhook deliveries', [{ value: webhooks.pending }])
-  show(
-    Counter,
+  counter(
     'webhook_attempts_total',
     'Webhook attempts since the database was created, by outcome and class of the status',
     webhooks.attempts.map(({ outcome, status_class, attempts }) => ({
@@ -189,5 +198,18 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
     { labels: { quantile: '0.5' }, value: webhooks.dispatch?.p50_seconds },
     { labels: { quantile: '0.99' }, value: webhooks.dispatch?.p99_seconds },
   ])
+}
+
+/**
+ * Metrics of ingest and the jobs, in Prometheus's text format: they are separate processes, whose state is in the
+ * database. Unknown values are omitted, because 0 would be a value; without a state, which a full disk or a lost Keeper may
+ * be the reason of, there are those of the storage.
+ */
+export async function stateMetrics(state: ServiceState | null, storage: Storage): Promise<string> {
+  const registry = new Registry()
+  const shows = showsIn(registry)
+  shows.gauge('clickhouse_up', 'Whether the state of the service could be read', [{ value: state ? 1 : 0 }])
+  showStorage(shows, storage)
+  if (state) for (const show of [showChain, showDatasets, showJobs, showFindings, showWebhooks]) show(shows, state)
   return registry.metrics()
 }
