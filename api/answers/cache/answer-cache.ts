@@ -2,80 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { PlumblineError } from '../../../process/errors.js'
 import type { Answer } from './answer.js'
-import type { Found, SharedAnswers } from './shared-answers.js'
-
-/** Running work that all requests for the same answer share. */
-type Flight<Result> = {
-  result: Promise<Result>
-  startedAt: number
-  /** Adds a client that waits until `client` aborts: the work is aborted with the last one. */
-  join: (client: AbortSignal) => void
-  /** Lets the work continue even if nobody waits. */
-  keep: () => void
-}
-
-/** At most one piece of work per key at any time. */
-type Flights<Result> = {
-  get: (key: string) => Flight<Result> | undefined
-  start: (key: string, work: (signal: AbortSignal) => Promise<Result>) => Flight<Result>
-}
-
-/** `nowMs` is a monotonic clock. */
-function createFlights<Result>(nowMs: () => number): Flights<Result> {
-  const flights = new Map<string, Flight<Result>>()
-  return {
-    get: (key) => flights.get(key),
-    start: (key, work) => {
-      const controller = new AbortController()
-      let waiting = 0
-      let isKept = false
-      const land = (): void => {
-        if (flights.get(key) === flight) flights.delete(key)
-      }
-      const leave = (): void => {
-        waiting -= 1
-        if (waiting > 0 || isKept) return
-        // New requests start again instead of waiting for aborted work.
-        land()
-        controller.abort()
-      }
-      const flight: Flight<Result> = {
-        result: work(controller.signal).finally(land),
-        startedAt: nowMs(),
-        join: (client) => {
-          waiting += 1
-          if (client.aborted) leave()
-          else client.addEventListener('abort', leave, { once: true })
-        },
-        keep: () => {
-          isKept = true
-        },
-      }
-      // It may fail while nobody waits for it.
-      flight.result.catch(() => {})
-      flights.set(key, flight)
-      return flight
-    },
-  }
-}
+import { createFlights, type Flight } from './flights.js'
+import type { AgedAnswer, SharedAnswers } from './shared-answers.js'
 
 /**
  * The result of a request, and its source: `hit` from memory, `miss` computed or fetched for it, `stale` older than it
  * should be.
  */
-export type Outcome = Found & { how: 'hit' | 'miss' | 'stale' }
+export type Outcome = AgedAnswer & { how: 'hit' | 'miss' | 'stale' }
 
 /** Computes an answer. Stops when the signal aborts. */
 type Compute = (signal: AbortSignal) => Promise<Answer>
 
-type AnswerCache = {
+export type AnswerCache = {
   /** An answer that can be sent at once and does not need to be renewed by this request. */
-  fresh: (key: string) => Found | undefined
+  fresh: (key: string) => AgedAnswer | undefined
   /** An answer by its key, computed once for all concurrent requests. Rejects with the error of `compute`. */
   get: (key: string, compute: Compute, client: AbortSignal) => Promise<Outcome>
 }
 
-type Held = { answer: Answer; since: number; retryAt: number }
+/** An answer in memory, when it was computed, and when a failed renewal may be tried again, by the monotonic clock. */
+type Entry = { answer: Answer; since: number; retryAt: number }
 
 /** Answers are renewed from this share of their maximum age on, while they are still served. */
 const RENEW_AT = 0.5
@@ -88,78 +35,94 @@ const OTHERS_MS = 2000
 const LOOK_MS = 20
 
 const isPassing = (error: unknown): boolean => error instanceof PlumblineError && error.retryable
+const isYoung = ({ answer, ageMs }: AgedAnswer): boolean => ageMs < answer.freshness.maxAgeMs * RENEW_AT
+const isCurrent = ({ answer, ageMs }: AgedAnswer): boolean => ageMs < answer.freshness.maxAgeMs
 
-/**
- * Keeps answers of up to `maxBytes` in memory, and shares them between processes through `shared`, if there is one.
- * `nowMs` is a monotonic clock.
- */
-export function createAnswerCache({
-  maxBytes,
-  shared,
-  nowMs,
-}: {
-  maxBytes: number
-  shared: SharedAnswers | null
-  nowMs: () => number
-}): AnswerCache {
-  const kept = new LRUCache<string, Held>({ maxSize: maxBytes, sizeCalculation: ({ answer }) => answer.size })
-  const flights = createFlights<Found>(nowMs)
-
-  const found = ({ answer, since }: Held): Found => ({ answer, ageMs: nowMs() - since })
-  const keep = (key: string, { answer, ageMs }: Found): Found => {
-    kept.set(key, { answer, since: nowMs() - ageMs, retryAt: 0 })
-    return { answer, ageMs }
+/** Answers of up to `maxBytes` in this process, by key; the ones that were used longest ago are forgotten first. */
+function createMemory(maxBytes: number, nowMs: () => number) {
+  const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: ({ answer }) => answer.size })
+  const aged = ({ answer, since }: Entry): AgedAnswer => ({ answer, ageMs: nowMs() - since })
+  return {
+    aged,
+    get: (key: string): Entry | undefined => entries.get(key),
+    has: (key: string): boolean => entries.has(key),
+    keep: (key: string, { answer, ageMs }: AgedAnswer): AgedAnswer => {
+      entries.set(key, { answer, since: nowMs() - ageMs, retryAt: 0 })
+      return { answer, ageMs }
+    },
+    /** The old answer, if there is one that is not too old. */
+    fallback: (key: string): AgedAnswer | null => {
+      const entry = entries.get(key)
+      if (!entry) return null
+      const { answer, ageMs } = aged(entry)
+      return ageMs < answer.freshness.maxAgeMs + answer.freshness.staleMs ? { answer, ageMs } : null
+    },
   }
-  const isYoung = ({ answer, ageMs }: Found): boolean => ageMs < answer.freshness.maxAgeMs * RENEW_AT
+}
+type Memory = ReturnType<typeof createMemory>
 
-  /** Waits for the process that is computing the answer; null if it does not deliver one. */
-  async function fromOthers(others: SharedAnswers, key: string): Promise<Found | null> {
-    for (const deadline = nowMs() + OTHERS_MS; nowMs() < deadline; await sleep(LOOK_MS)) {
-      // Before looking: a process that has released its claim has put its answer.
-      const isClaimed = await others.claim(key)
-      const theirs = await others.find(key)
-      if (theirs && isYoung(theirs)) {
-        if (isClaimed) void others.release(key)
-        return theirs
-      }
-      if (isClaimed) return null
+/** Waits for the process that is computing the answer; null if it does not deliver one. */
+async function awaitOtherProcess(shared: SharedAnswers, key: string, nowMs: () => number): Promise<AgedAnswer | null> {
+  for (const deadline = nowMs() + OTHERS_MS; nowMs() < deadline; await sleep(LOOK_MS)) {
+    // Before looking: a process that has released its claim has put its answer.
+    const isClaimed = await shared.claim(key)
+    const answer = await shared.find(key)
+    if (answer && isYoung(answer)) {
+      if (isClaimed) void shared.release(key)
+      return answer
     }
-    return null
+    if (isClaimed) return null
   }
+  return null
+}
 
-  async function computeAlone(key: string, compute: Compute, signal: AbortSignal): Promise<Found> {
-    if (shared === null) return keep(key, { answer: await compute(signal), ageMs: 0 })
-    const theirs = await shared.find(key)
-    if (theirs && isYoung(theirs)) return keep(key, theirs)
+/** Computes an answer and keeps it in `memory`, or fetches it from the process that computes it already. */
+function createComputing(memory: Memory, shared: SharedAnswers | null, nowMs: () => number) {
+  return async (key: string, compute: Compute, signal: AbortSignal): Promise<AgedAnswer> => {
+    if (shared === null) return memory.keep(key, { answer: await compute(signal), ageMs: 0 })
+    const stored = await shared.find(key)
+    if (stored && isYoung(stored)) return memory.keep(key, stored)
     // An old answer is better than none if ClickHouse is unreachable.
-    if (theirs && !kept.has(key)) keep(key, theirs)
-    const awaited = (await shared.claim(key)) ? null : await fromOthers(shared, key)
-    if (awaited) return keep(key, awaited)
+    if (stored && !memory.has(key)) memory.keep(key, stored)
+    const awaited = (await shared.claim(key)) ? null : await awaitOtherProcess(shared, key, nowMs)
+    if (awaited) return memory.keep(key, awaited)
     try {
       const answer = await compute(signal)
       void shared.put(key, answer).then(() => shared.release(key))
-      return keep(key, { answer, ageMs: 0 })
+      return memory.keep(key, { answer, ageMs: 0 })
     } catch (error) {
       void shared.release(key)
       throw error
     }
   }
+}
 
-  const start = (key: string, compute: Compute): Flight<Found> =>
-    flights.get(key) ?? flights.start(key, (signal) => computeAlone(key, compute, signal))
+type AnswerCacheDeps = { maxBytes: number; shared: SharedAnswers | null; nowMs: () => number }
 
-  /** The old answer, if there is one that is not too old. */
-  const fallback = (key: string): Found | null => {
-    const held = kept.get(key)
-    if (!held) return null
-    const { answer, ageMs } = found(held)
-    return ageMs < answer.freshness.maxAgeMs + answer.freshness.staleMs ? { answer, ageMs } : null
+/**
+ * Keeps answers of up to `maxBytes` in memory, and shares them between processes through `shared`, if there is one.
+ * `nowMs` is a monotonic clock.
+ */
+export function createAnswerCache({ maxBytes, shared, nowMs }: AnswerCacheDeps): AnswerCache {
+  const memory = createMemory(maxBytes, nowMs)
+  const flights = createFlights<AgedAnswer>(nowMs)
+  const computeOnce = createComputing(memory, shared, nowMs)
+
+  const start = (key: string, compute: Compute): Flight<AgedAnswer> =>
+    flights.get(key) ?? flights.start(key, (signal) => computeOnce(key, compute, signal))
+
+  function renewInBackground(key: string, entry: Entry, compute: Compute): void {
+    const flight = start(key, compute)
+    flight.keep()
+    flight.result.catch(() => {
+      entry.retryAt = nowMs() + PAUSE_MS
+    })
   }
 
   /** The renewed answer, or the old one if renewing is slow or fails temporarily. */
-  async function renewed(key: string, held: Held, compute: Compute): Promise<Outcome> {
-    const old = found(held)
-    if (nowMs() < held.retryAt) return { ...old, how: 'stale' }
+  async function renewed(key: string, entry: Entry, compute: Compute): Promise<Outcome> {
+    const old = memory.aged(entry)
+    if (nowMs() < entry.retryAt) return { ...old, how: 'stale' }
     const flight = start(key, compute)
     flight.keep()
     const patience = new AbortController()
@@ -167,52 +130,46 @@ export function createAnswerCache({
       const wait = Math.max(0, flight.startedAt + SLOW_MS - nowMs())
       const late = sleep(wait, null, { signal: patience.signal, ref: false }).catch(() => null)
       const result = await Promise.race([flight.result, late])
-      return result ? { ...result, how: 'miss' } : { ...found(held), how: 'stale' }
+      return result ? { ...result, how: 'miss' } : { ...memory.aged(entry), how: 'stale' }
     } catch (error) {
       if (!isPassing(error)) throw error
-      held.retryAt = nowMs() + PAUSE_MS
-      return { ...found(held), how: 'stale' }
+      entry.retryAt = nowMs() + PAUSE_MS
+      return { ...memory.aged(entry), how: 'stale' }
     } finally {
       patience.abort()
     }
   }
 
-  return {
-    fresh: (key) => {
-      const held = kept.get(key)
-      if (!held) return undefined
-      const now = found(held)
-      const isGood = isYoung(now) || (now.ageMs < now.answer.freshness.maxAgeMs && flights.get(key) !== undefined)
-      return isGood ? now : undefined
-    },
-    get: async (key, compute, client) => {
-      const held = kept.get(key)
-      if (held) {
-        const now = found(held)
-        if (now.ageMs < now.answer.freshness.maxAgeMs) {
-          if (!isYoung(now) && nowMs() >= held.retryAt) renewInBackground(key, held, compute)
-          return { ...now, how: 'hit' }
-        }
-        if (fallback(key)) return renewed(key, held, compute)
-      }
-      const flight = start(key, compute)
-      flight.join(client)
-      try {
-        return { ...(await flight.result), how: 'miss' }
-      } catch (error) {
-        // An old answer may have been found in `shared` meanwhile.
-        const old = isPassing(error) ? fallback(key) : null
-        if (old === null) throw error
-        return { ...old, how: 'stale' }
-      }
-    },
+  /** The answer of the work that is under way, or of new work. */
+  async function computed(key: string, compute: Compute, client: AbortSignal): Promise<Outcome> {
+    const flight = start(key, compute)
+    flight.join(client)
+    try {
+      return { ...(await flight.result), how: 'miss' }
+    } catch (error) {
+      // An old answer may have been found in `shared` meanwhile.
+      const old = isPassing(error) ? memory.fallback(key) : null
+      if (old === null) throw error
+      return { ...old, how: 'stale' }
+    }
   }
 
-  function renewInBackground(key: string, held: Held, compute: Compute): void {
-    const flight = start(key, compute)
-    flight.keep()
-    flight.result.catch(() => {
-      held.retryAt = nowMs() + PAUSE_MS
-    })
+  return {
+    fresh: (key) => {
+      const entry = memory.get(key)
+      if (!entry) return undefined
+      const aged = memory.aged(entry)
+      return isYoung(aged) || (isCurrent(aged) && flights.get(key) !== undefined) ? aged : undefined
+    },
+    get: async (key, compute, client) => {
+      const entry = memory.get(key)
+      if (!entry) return computed(key, compute, client)
+      const aged = memory.aged(entry)
+      if (isCurrent(aged)) {
+        if (!isYoung(aged) && nowMs() >= entry.retryAt) renewInBackground(key, entry, compute)
+        return { ...aged, how: 'hit' }
+      }
+      return memory.fallback(key) ? renewed(key, entry, compute) : computed(key, compute, client)
+    },
   }
 }

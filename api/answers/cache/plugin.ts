@@ -5,12 +5,12 @@ import { z } from 'zod'
 import { METHODOLOGY_VERSION } from '../../../process/methodology.js'
 import { AS_OF_HEADER } from '../as-of.js'
 import { Answer, type Variant } from './answer.js'
-import { createAnswerCache, type Outcome } from './answer-cache.js'
+import { type AnswerCache, createAnswerCache, type Outcome } from './answer-cache.js'
 import { preferredCoding } from './encodings.js'
 import { createReadFinished } from './finality.js'
-import { type CachePolicy, freshnessOf } from './policies.js'
+import { type CachePolicy, type Finished, freshnessOf } from './policies.js'
 import { sendAnswer } from './send-answer.js'
-import { type Found, sharedAnswers } from './shared-answers.js'
+import { type AgedAnswer, sharedAnswers } from './shared-answers.js'
 
 /**
  * A version that changes with the formulas and with the shape that `responses` give to a 200, so that answers of
@@ -39,7 +39,7 @@ declare module 'fastify' {
 }
 
 /** A cached answer and the pattern of its route. */
-type InMemory = Found & { variant: Variant; route: string }
+type InMemory = AgedAnswer & { variant: Variant; route: string }
 
 type AnswersInMemory = {
   /** The cached answer for a URL, in the requested coding; null if it must be computed or renewed. */
@@ -68,7 +68,40 @@ function isUnfinished({ isOpen }: CachePolicy, answer: Record<string, unknown>):
   return missing_count > 0 || isOpen?.(answer) === true
 }
 
-type Asked = { params?: { address?: string }; query: { as_of?: string; known_at?: string } }
+type CachedRequest = { params?: { address?: string }; query: { as_of?: string; known_at?: string } }
+
+/** The key of the answer to a URL, and the pattern of its route. */
+type UrlKeys = LRUCache<string, { key: string; route: string }>
+
+/** The answers that need no handler: those to the URLs in `keys`, as long as they are fresh. */
+function answersInMemory(answers: AnswerCache | null, keys: UrlKeys): AnswersInMemory {
+  return {
+    find: (url, acceptEncoding) => {
+      const remembered = keys.get(url)
+      const fresh = remembered && answers?.fresh(remembered.key)
+      if (!fresh) return null
+      const { answer, ageMs } = fresh
+      const variant = answer.made(preferredCoding(acceptEncoding))
+      return variant ? { answer, ageMs, variant, route: remembered.route } : null
+    },
+    onSent: null,
+  }
+}
+
+/** Runs the handler of a request, and renders what it returns to an answer that is kept as its `policy` allows. */
+function renderer(request: FastifyRequest, reply: FastifyReply, handle: () => unknown) {
+  // Not reply.serialize, which depends on the status: a 304 may have been sent before.
+  const serialize = reply.getSerializationFunction('200') as (payload: unknown) => string
+  return async (policy: CachePolicy, finished: Finished): Promise<Answer> => {
+    const payload = await handle()
+    const body = Buffer.from(serialize(payload))
+    const echo = reply.getHeader(AS_OF_HEADER)
+    // What was missing from all that was known by an instant stays missing from it.
+    const mayBeFilled = finished === 'final' && request.knownAt === null
+    const isOpen = mayBeFilled && isUnfinished(policy, payload as Record<string, unknown>)
+    return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, isOpen ? 'past' : finished))
+  }
+}
 
 /**
  * Serves the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
@@ -83,7 +116,7 @@ export function cache(
   const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`, patienceMs)
   const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
   const readFinished = createReadFinished(app.clickhouse, app.now)
-  const keys = new LRUCache<string, { key: string; route: string }>({
+  const keys: UrlKeys = new LRUCache({
     maxSize: REMEMBERED_URLS,
     sizeCalculation: ({ key }, url) => key.length + url.length,
   })
@@ -93,48 +126,32 @@ export function cache(
   app.decorateRequest('asOf', null)
   app.decorateRequest('knownAt', null)
 
-  const inMemory: AnswersInMemory = {
-    find: (url, acceptEncoding) => {
-      const known = keys.get(url)
-      const found = known && answers?.fresh(known.key)
-      if (!found) return null
-      const { answer, ageMs } = found
-      const variant = answer.made(preferredCoding(acceptEncoding))
-      return variant ? { answer, ageMs, variant, route: known.route } : null
-    },
-    onSent: null,
-  }
+  const inMemory = answersInMemory(answers, keys)
   app.decorate('answersInMemory', inMemory)
 
   /** Sends the cached answer at once, if there is one in the right coding. */
   function answerFromMemory(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-    const found = inMemory.find(request.raw.url as string, request.headers['accept-encoding'])
-    if (found) {
+    const answer = inMemory.find(request.raw.url as string, request.headers['accept-encoding'])
+    if (answer) {
       counts.hit += 1
-      sendAnswer(request, reply, { ...found, how: 'hit' }, found.variant)
-      inMemory.onSent?.(found.variant, reply)
+      sendAnswer(request, reply, { ...answer, how: 'hit' }, answer.variant)
+      inMemory.onSent?.(answer.variant, reply)
     } else done()
   }
 
+  /** The handler of a route, whose answers are sent from memory where they can be. */
   const cached = (route: RouteOptions, policy: CachePolicy, handler: RouteHandlerMethod): RouteHandlerMethod => {
     const version = versionOf(METHODOLOGY_VERSION, route.schema?.response)
     return async function answer(this: FastifyInstance, request, reply) {
-      const { params, query } = request as Asked
+      const { params, query } = request as CachedRequest
       const isRelative = [query.as_of, query.known_at].some((text) => text !== undefined && RELATIVE.test(text))
-      const serialize = reply.getSerializationFunction('200') as (payload: unknown) => string
+      const render = renderer(request, reply, () => handler.call(this, request, reply))
       const { asOf, knownAt } = request
       const compute = async (signal: AbortSignal | null): Promise<Answer> => {
         request.sharedSignal = signal
         // Read before the answer is computed: what is final now stays final meanwhile.
         const finished = isRelative ? 'moving' : await readFinished(policy, { asOf, knownAt, stable: params?.address })
-        const payload = await handler.call(this, request, reply)
-        // Not reply.serialize, which depends on the status: a 304 may have been sent before.
-        const body = Buffer.from(serialize(payload))
-        const echo = reply.getHeader(AS_OF_HEADER)
-        // What was missing from all that was known by an instant stays missing from it.
-        const mayBeFilled = finished === 'final' && knownAt === null
-        const isOpen = mayBeFilled && isUnfinished(policy, payload as Record<string, unknown>)
-        return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, isOpen ? 'past' : finished))
+        return render(policy, finished)
       }
       if (!answers) {
         const made = await compute(null)

@@ -5,11 +5,11 @@ import { Answer } from './answer.js'
 import type { Freshness } from './policies.js'
 
 /** An answer and its age. */
-export type Found = { answer: Answer; ageMs: number }
+export type AgedAnswer = { answer: Answer; ageMs: number }
 
 /** Answers that the processes of a service share. This only saves time: if it fails, it behaves as if it were empty. */
 export type SharedAnswers = {
-  find: (key: string) => Promise<Found | null>
+  find: (key: string) => Promise<AgedAnswer | null>
   put: (key: string, answer: Answer) => Promise<void>
   /** Whether this process should compute the answer; false while another one does. */
   claim: (key: string) => Promise<boolean>
