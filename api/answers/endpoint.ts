@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
 import type { Ledger } from '../../clickhouse/chain/ledger.js'
-import type { Asked as Asks } from '../../clickhouse/chain/missing.js'
+import type { Asked as Extent } from '../../clickhouse/chain/missing.js'
 import type { Search } from '../../clickhouse/chain/searched.js'
 import type { JobName } from '../../clickhouse/jobs/periods.js'
 import type { QuerySignal, ReadOptions } from '../../clickhouse/store/define-query.js'
@@ -51,7 +51,7 @@ type Request<Query extends Shape> = {
   /** Aborts the queries of the answer when nobody waits for it any more. */
   signal: QuerySignal
 }
-type Asked<Path extends string, Subject extends About, Query extends Shape> = Request<Query> &
+type RequestAbout<Path extends string, Subject extends About, Query extends Shape> = Request<Query> &
   (Path extends `${string}/:address${string}` ? { stable: string } : unknown) &
   Subjects[Subject]
 
@@ -105,15 +105,120 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
    * in the 402. Time that one of `jobs` has not searched is missing. If omitted, the answer has none, or computes its own.
    */
   covers?: (
-    asked: Asked<Path, Subject, Query> & { since: Creation | undefined },
-  ) => Omit<Asks, 'searches'> & { jobs?: readonly JobName[] }
+    request: RequestAbout<Path, Subject, Query> & { since: Creation | undefined },
+  ) => Omit<Extent, 'searches'> & { jobs?: readonly JobName[] }
   /** Answers every caller, even with an invalid key, above the limit or under overload. */
   always?: true
-  answer: (asked: Asked<Path, Subject, Query> & Covered) => Promise<Body<Subject, Response>> | Body<Subject, Response>
+  answer: (
+    request: RequestAbout<Path, Subject, Query> & Covered,
+  ) => Promise<Body<Subject, Response>> | Body<Subject, Response>
 }
 
-function problemsOf(isMissable: boolean, price: string | undefined): number[] {
-  return [400, ...(price === undefined ? [] : [401, 402]), ...(isMissable ? [404] : []), 503]
+/**
+ * A declaration without the types of its path and parameters, and what follows from it. Its functions are only called
+ * with what is built from the declaration itself.
+ */
+type Route = Omit<Declaration<string, About, Shape, z.ZodObject>, 'query' | 'response' | 'covers' | 'answer'> & {
+  query: Shape
+  response: ResponseOf<About>
+  isOfStable: boolean
+  isOfPast: boolean
+  covers?: (subject: SubjectOfRequest & { since: Creation | undefined }) => Extent & { jobs?: readonly JobName[] }
+  answer: (subject: CoveredSubject) => Promise<object | null> | object | null
+}
+type SubjectOfRequest = Request<Shape> & { stable: string | undefined } & Partial<Moment & { range: Range }>
+type CoveredSubject = SubjectOfRequest & Partial<Covered>
+
+function routeOf(declared: Omit<Route, 'query' | 'isOfStable' | 'isOfPast'> & { query?: Shape | undefined }): Route {
+  const { path, about, query } = declared
+  const isOfPast = about === 'moment' || about === 'snapshot'
+  const ofAbout = about === 'snapshot' ? { ...AsOfQuery, ...KnownAtQuery } : isOfPast ? AsOfQuery : {}
+  return { ...declared, query: query ?? ofAbout, isOfStable: path.includes('/:address'), isOfPast }
+}
+
+function problemsOf({ isOfStable, isOfPast, price }: Route): number[] {
+  return [400, ...(price === undefined ? [] : [401, 402]), ...(isOfStable || isOfPast ? [404] : []), 503]
+}
+
+function schemaOf(route: Route) {
+  const { tag, operationId, summary, description, price, isOfStable, query, response } = route
+  return {
+    tags: [tag],
+    operationId,
+    summary,
+    description,
+    ...(price !== undefined && { security: [{ subscription: [] }, { payment: [] }] }),
+    ...(isOfStable && { params: StableParams }),
+    querystring: z.strictObject(query),
+    response: { 200: response, ...problemResponses(...(route.problems ?? problemsOf(route))) },
+  }
+}
+
+const inputOf = (app: FastifyInstance, request: FastifyRequest): Request<Shape> => ({
+  app,
+  query: request.query as QueryOf<Shape>,
+  knownAt: request.knownAt,
+  signal: querySignal(request),
+})
+
+/** What a request is about. Throws the 404s, and the 400s of a range. */
+async function subjectOf(app: FastifyInstance, request: FastifyRequest, { about, tag, isOfStable }: Route) {
+  const stable = isOfStable ? (request.params as z.output<typeof StableParams>).address : undefined
+  if (stable !== undefined && request.knownAt === null) await requireStable(app, stable)
+  if (about === 'moment') return { stable, ...(await momentOf(app, request)) }
+  if (about === 'snapshot') return { stable, ...snapshotMomentOf(app, request, tag) }
+  if (about !== 'range') return { stable }
+  const query = request.query as RangeParameters
+  requireOptionsOfFormat(query)
+  return { stable, range: readRange(app, query) }
+}
+
+/** What a request is about, and how much of it is measured. */
+async function coveredSubjectOf(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  route: Route,
+  isOffer = false,
+): Promise<CoveredSubject> {
+  const subject = { ...inputOf(app, request), ...(await subjectOf(app, request, route)) }
+  if (!route.covers) return subject
+  const { stable, knownAt, signal } = subject
+  // When it became known that a stable exists is not recorded.
+  const since = stable !== undefined && knownAt === null ? app.stables.creationOf(stable) : undefined
+  const { jobs = [], ...extent } = route.covers({ ...subject, since })
+  // Before the data is read, which may only be added to meanwhile.
+  const [ledger, ...searches] = await Promise.all([
+    knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(extent.to, { isOffer }),
+    ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
+  ])
+  const coverage = coverageOf(ledger, { ...extent, searches })
+  const kept = request.asOf === null ? app.keptReads.now() : app.keptReads.given(ledger)
+  return { ...subject, since, ledger, searches, coverage, reads: { signal, kept } }
+}
+
+/** The answer to a request; an export is sent already. */
+async function respond(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply, route: Route) {
+  const { about, tag, response, answer } = route
+  const subject = await coveredSubjectOf(app, request, route)
+  const body = await answer(subject)
+  const { coverage } = subject
+  if (about === 'range')
+    return sendExport(app, request, reply, {
+      ...(body as ExportedRows),
+      coverage,
+      query: request.query as RangeParameters,
+    })
+  if (body === null) throw noSnapshot(tag, request)
+  const fields = response instanceof z.ZodObject ? response.shape : {}
+  const as_of = request.asOf && isoSeconds(request.asOf)
+  if (as_of !== null) reply.header(AS_OF_HEADER, as_of)
+  const known_at = request.knownAt && isoSeconds(request.knownAt)
+  return {
+    ...('coverage' in fields && { coverage }),
+    ...body,
+    ...((fields.as_of === AsOfEcho || as_of !== null) && { as_of }),
+    ...(known_at !== null && { known_at }),
+  }
 }
 
 /**
@@ -127,71 +232,14 @@ export function endpoint<
   Response extends ResponseOf<Subject>,
   Query extends Shape = Record<never, never>,
 >(declared: Declaration<Path, Subject, Query, Response>): FastifyPluginAsync {
-  const { path, tag, about, cache, price, cost, check, always } = declared
-  const response: ResponseOf<About> = declared.response
-  const isOfStable = path.includes('/:address')
-  const isOfPast = about === 'moment' || about === 'snapshot'
-  const query = declared.query ?? (about === 'snapshot' ? { ...AsOfQuery, ...KnownAtQuery } : isOfPast ? AsOfQuery : {})
-  const problems = declared.problems ?? problemsOf(isOfStable || isOfPast, price)
-  const hasEcho = response instanceof z.ZodObject && response.shape.as_of === AsOfEcho
-  const hasCoverage = response instanceof z.ZodObject && 'coverage' in response.shape
-  // Its argument is built below, from the same declaration.
-  const answer = declared.answer as (asked: object) => Promise<object | null> | object | null
-  const covers = declared.covers as ((asked: object) => Asks & { jobs?: readonly JobName[] }) | undefined
-
-  const schema = {
-    tags: [tag],
-    operationId: declared.operationId,
-    summary: declared.summary,
-    description: declared.description,
-    ...(price !== undefined && { security: [{ subscription: [] }, { payment: [] }] }),
-    ...(isOfStable && { params: StableParams }),
-    querystring: z.strictObject(query),
-    response: { 200: response, ...problemResponses(...problems) },
-  }
-
+  const route = routeOf(declared as unknown as Parameters<typeof routeOf>[0])
+  const { path, about, cache, price, cost, check, always, covers } = route
+  const schema = schemaOf(route)
   return async (app) => {
-    const asked = (request: FastifyRequest): Request<Query> => ({
-      app,
-      query: request.query as QueryOf<Query>,
-      knownAt: request.knownAt,
-      signal: querySignal(request),
-    })
-
-    async function subjectOf(request: FastifyRequest) {
-      const stable = isOfStable ? (request.params as z.output<typeof StableParams>).address : undefined
-      if (stable !== undefined && request.knownAt === null) await requireStable(app, stable)
-      if (about === 'moment') return { stable, ...(await momentOf(app, request)) }
-      if (about === 'snapshot') return { stable, ...snapshotMomentOf(app, request, tag) }
-      if (about !== 'range') return { stable }
-      const query = request.query as RangeParameters
-      requireOptionsOfFormat(query)
-      return { stable, range: readRange(app, query) }
-    }
-
-    /** What a request is about, and how much of it is measured. */
-    async function coveredSubjectOf(request: FastifyRequest, isOffer = false) {
-      const subject = { ...asked(request), ...(await subjectOf(request)) }
-      if (!covers) return subject
-      // When it became known that a stable exists is not recorded.
-      const isKnown = subject.stable !== undefined && subject.knownAt === null
-      const since = isKnown ? app.stables.creationOf(subject.stable as string) : undefined
-      const { jobs = [], ...asks } = covers({ ...subject, since })
-      // Before the data is read, which may only be added to meanwhile.
-      const { knownAt, signal } = subject
-      const [ledger, ...searches] = await Promise.all([
-        knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(asks.to, { isOffer }),
-        ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
-      ])
-      const coverage = coverageOf(ledger, { ...asks, searches })
-      const kept = request.asOf === null ? app.keptReads.now() : app.keptReads.given(ledger)
-      return { ...subject, since, ledger, searches, coverage, reads: { signal, kept } }
-    }
-
     /** For the 402: fails as the request would that is paid. */
     async function coverageFor(request: FastifyRequest): Promise<Coverage> {
-      await check?.(asked(request))
-      return ((await coveredSubjectOf(request, true)) as unknown as Covered).coverage
+      await check?.(inputOf(app, request))
+      return (await coveredSubjectOf(app, request, route, true)).coverage as Coverage
     }
 
     app.route({
@@ -202,36 +250,16 @@ export function endpoint<
       config: {
         ...(cache && { cache }),
         ...(price !== undefined && { price, ...(covers && { coverageOf: coverageFor }) }),
-        ...(cost && { cost: ({ query }: { query: QueryOf<Query> }) => cost({ app, query }) }),
+        ...(cost && { cost: ({ query }: { query: QueryOf<Shape> }) => cost({ app, query }) }),
         ...(always && { always }),
       },
       preHandler: async (request) => {
         Object.assign(request, readInstants(app, request.query as { as_of?: string; known_at?: string }))
-        if (!isOfPast) request.asOf = null
-        await check?.(asked(request))
-        if (price !== undefined) await subjectOf(request)
+        if (!route.isOfPast) request.asOf = null
+        await check?.(inputOf(app, request))
+        if (price !== undefined) await subjectOf(app, request, route)
       },
-      handler: async (request, reply) => {
-        const subject = await coveredSubjectOf(request)
-        const body = await answer(subject)
-        const { coverage } = subject as Partial<Covered>
-        if (about === 'range')
-          return sendExport(app, request, reply, {
-            ...(body as ExportedRows),
-            coverage,
-            query: request.query as RangeParameters,
-          })
-        if (body === null) throw noSnapshot(tag, request)
-        const as_of = request.asOf && isoSeconds(request.asOf)
-        if (as_of !== null) reply.header(AS_OF_HEADER, as_of)
-        const known_at = request.knownAt && isoSeconds(request.knownAt)
-        return {
-          ...(hasCoverage && { coverage }),
-          ...body,
-          ...((hasEcho || as_of !== null) && { as_of }),
-          ...(known_at !== null && { known_at }),
-        }
-      },
+      handler: (request, reply) => respond(app, request, reply, route),
     })
   }
 }
