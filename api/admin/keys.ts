@@ -60,6 +60,59 @@ const published = ({ id, label, prefix, scopes, requests_per_minute, created_at,
 const ADMIN = { tier: 'admin' } as const
 const shared = { tags: ['admin'], security: [{ admin: [] }] }
 
+const createSchema = {
+  ...shared,
+  operationId: 'createKey',
+  summary: 'Create a key, which is returned in this answer only',
+  description: 'Only a hash of the key is stored: if you lose the key, create another one.',
+  body: NewKey,
+  response: {
+    201: KeyShape.extend({ key: z.string().meta({ description: 'The key itself, for Authorization: Bearer' }) }),
+    ...problemResponses(400, 401, 403, 413, 415, 503),
+  },
+}
+
+const listSchema = {
+  ...shared,
+  operationId: 'listKeys',
+  summary: 'All keys, newest first, without the keys themselves',
+  description: 'Includes revoked keys, and when each key was last used.',
+  querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(ApiKeyPosition) }),
+  response: {
+    200: z.object({
+      keys: z
+        .array(
+          KeyShape.extend({
+            last_used_at: z.iso
+              .datetime()
+              .nullable()
+              .meta({ description: 'When it was last used, up to a minute late; null before the first use' }),
+          }),
+        )
+        .meta({ description: 'The newest first' }),
+      next_cursor: NextCursor,
+    }),
+    ...problemResponses(400, 401, 403, 503),
+  },
+}
+
+const revokeSchema = {
+  ...shared,
+  operationId: 'revokeKey',
+  summary: 'Revoke a key, which every process refuses within 5 seconds',
+  description: 'It stays in the list. Revoking it again changes nothing.',
+  params: z.object({
+    id: z
+      .string()
+      .max(100)
+      .meta({
+        description: 'The id returned when it was created, and in the list',
+        examples: ['key_6f1d0b9a52c3e874'],
+      }),
+  }),
+  response: { 200: KeyShape, ...problemResponses(400, 401, 403, 404, 503) },
+}
+
 /**
  * Creates, lists and revokes keys. A key is returned only once, when it is created, because only its hash is stored.
  */
@@ -70,18 +123,7 @@ export const adminKeysRoutes =
       reply.header('cache-control', 'no-store')
     })
 
-    const create = {
-      ...shared,
-      operationId: 'createKey',
-      summary: 'Create a key, which is returned in this answer only',
-      description: 'Only a hash of the key is stored: if you lose the key, create another one.',
-      body: NewKey,
-      response: {
-        201: KeyShape.extend({ key: z.string().meta({ description: 'The key itself, for Authorization: Bearer' }) }),
-        ...problemResponses(400, 401, 403, 413, 415, 503),
-      },
-    }
-    app.post('/keys', { schema: create, config: ADMIN }, async (request, reply) => {
+    app.post('/keys', { schema: createSchema, config: ADMIN }, async (request, reply) => {
       const { requests_per_minute: own = keyRequestsPerMinute, ...given } = request.body
       const { id, key } = newApiKey()
       const made = { id, ...given, prefix: prefixOf(key), hash: hashOf(key), requests_per_minute: own ?? NO_LIMIT }
@@ -92,30 +134,7 @@ export const adminKeysRoutes =
       return reply.code(201).send({ ...published(row), key })
     })
 
-    const list = {
-      ...shared,
-      operationId: 'listKeys',
-      summary: 'All keys, newest first, without the keys themselves',
-      description: 'Includes revoked keys, and when each key was last used.',
-      querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(ApiKeyPosition) }),
-      response: {
-        200: z.object({
-          keys: z
-            .array(
-              KeyShape.extend({
-                last_used_at: z.iso
-                  .datetime()
-                  .nullable()
-                  .meta({ description: 'When it was last used, up to a minute late; null before the first use' }),
-              }),
-            )
-            .meta({ description: 'The newest first' }),
-          next_cursor: NextCursor,
-        }),
-        ...problemResponses(400, 401, 403, 503),
-      },
-    }
-    app.get('/keys', { schema: list, config: ADMIN }, async (request) => {
+    app.get('/keys', { schema: listSchema, config: ADMIN }, async (request) => {
       const { limit, cursor: after } = request.query
       const found = await listedApiKeys(app.clickhouse, { limit: limit + 1, after }, { signal: querySignal(request) })
       const { rows, next_cursor } = page(found, limit, ({ created_at, id }) => [created_at.getTime(), id])
@@ -126,23 +145,7 @@ export const adminKeysRoutes =
       return { keys, next_cursor }
     })
 
-    const revoke = {
-      ...shared,
-      operationId: 'revokeKey',
-      summary: 'Revoke a key, which every process refuses within 5 seconds',
-      description: 'It stays in the list. Revoking it again changes nothing.',
-      params: z.object({
-        id: z
-          .string()
-          .max(100)
-          .meta({
-            description: 'The id returned when it was created, and in the list',
-            examples: ['key_6f1d0b9a52c3e874'],
-          }),
-      }),
-      response: { 200: KeyShape, ...problemResponses(400, 401, 403, 404, 503) },
-    }
-    app.delete('/keys/:id', { schema: revoke, config: ADMIN }, async (request) => {
+    app.delete('/keys/:id', { schema: revokeSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const read = () => apiKey(app.clickhouse, { id }, { signal: querySignal(request) })
       const key = await read()

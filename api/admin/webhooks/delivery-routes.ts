@@ -38,28 +38,76 @@ const ReplayBody = z.strictObject({
   }),
 })
 
+const listSchema = {
+  ...ofAdmin,
+  operationId: 'listWebhookDeliveries',
+  summary: 'Deliveries of a subscription, newest first, with every attempt',
+  description: 'Attempts appear within about a second of their end.',
+  params: SubscriptionParams,
+  querystring: z.strictObject({
+    state: z.enum(DELIVERY_STATES).optional().meta({ description: 'Only those in this state' }),
+    limit: LimitQuery,
+    cursor: CursorQuery(z.int().positive()),
+  }),
+  response: {
+    200: z.object({
+      deliveries: z.array(DeliveryShape).meta({ description: 'The newest first' }),
+      next_cursor: NextCursor,
+    }),
+    ...problemResponses(400, 401, 403, 404, 503),
+  },
+}
+
+const testSchema = {
+  ...ofAdmin,
+  operationId: 'testWebhook',
+  summary: 'Send a made-up event to a subscription',
+  description:
+    'It is sent and retried like any other event, in the format of its type. Its event id begins with evt_test_, and ' +
+    'its data is made up.',
+  headers: RepeatableHeaders,
+  params: SubscriptionParams,
+  body: TestBody,
+  response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 503) },
+}
+
+const replayOneSchema = {
+  ...ofAdmin,
+  operationId: 'replayWebhookDelivery',
+  summary: 'Send the event of a delivery again',
+  description:
+    'Adds a new delivery with its own number and seven attempts, whatever the result of the other one. Its event id is the ' +
+    'same, so that receivers can recognize it.',
+  headers: RepeatableHeaders,
+  params: SubscriptionParams.extend({
+    delivery_id: z
+      .string()
+      .regex(/^\d{1,15}$/, 'must be a whole number')
+      .transform(Number)
+      .meta({ description: 'The delivery_id from the list of deliveries', example: '1' }),
+  }),
+  response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 503) },
+}
+
+const replayManySchema = {
+  ...ofAdmin,
+  operationId: 'replayWebhook',
+  summary: 'Send all events since a time again',
+  description:
+    'Sends all events that match the current subscription, whether or not they were sent before, each as a new delivery; ' +
+    `at most ${MOST_REPLAYED}.`,
+  headers: RepeatableHeaders,
+  params: SubscriptionParams,
+  body: ReplayBody,
+  response: {
+    202: z.object({ deliveries: z.int().meta({ description: 'Number of deliveries added' }) }),
+    ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 503),
+  },
+}
+
 /** Lists webhook deliveries with their attempts, and adds tests and replays. */
 export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) => {
-  const list = {
-    ...ofAdmin,
-    operationId: 'listWebhookDeliveries',
-    summary: 'Deliveries of a subscription, newest first, with every attempt',
-    description: 'Attempts appear within about a second of their end.',
-    params: SubscriptionParams,
-    querystring: z.strictObject({
-      state: z.enum(DELIVERY_STATES).optional().meta({ description: 'Only those in this state' }),
-      limit: LimitQuery,
-      cursor: CursorQuery(z.int().positive()),
-    }),
-    response: {
-      200: z.object({
-        deliveries: z.array(DeliveryShape).meta({ description: 'The newest first' }),
-        next_cursor: NextCursor,
-      }),
-      ...problemResponses(400, 401, 403, 404, 503),
-    },
-  }
-  app.get('/webhooks/:id/deliveries', { schema: list, config: ADMIN }, async (request) => {
+  app.get('/webhooks/:id/deliveries', { schema: listSchema, config: ADMIN }, async (request) => {
     const { id } = request.params
     const { state, limit, cursor: before } = request.query
     await requireSubscription(app, id)
@@ -73,19 +121,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     return { deliveries: await readDeliveries(app, id, ids), next_cursor }
   })
 
-  const test = {
-    ...ofAdmin,
-    operationId: 'testWebhook',
-    summary: 'Send a made-up event to a subscription',
-    description:
-      'It is sent and retried like any other event, in the format of its type. Its event id begins with evt_test_, and ' +
-      'its data is made up.',
-    headers: RepeatableHeaders,
-    params: SubscriptionParams,
-    body: TestBody,
-    response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 503) },
-  }
-  app.post('/webhooks/:id/test', { schema: test, config: ADMIN }, async (request, reply) => {
+  app.post('/webhooks/:id/test', { schema: testSchema, config: ADMIN }, async (request, reply) => {
     const { id } = request.params
     const subscription = await requireSubscription(app, id)
     requireEnabled(subscription)
@@ -94,26 +130,9 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     return reply.code(202).send(await addTest(app, subscription, event_type, own))
   })
 
-  const replayOne = {
-    ...ofAdmin,
-    operationId: 'replayWebhookDelivery',
-    summary: 'Send the event of a delivery again',
-    description:
-      'Adds a new delivery with its own number and seven attempts, whatever the result of the other one. Its event id is the ' +
-      'same, so that receivers can recognize it.',
-    headers: RepeatableHeaders,
-    params: SubscriptionParams.extend({
-      delivery_id: z
-        .string()
-        .regex(/^\d{1,15}$/, 'must be a whole number')
-        .transform(Number)
-        .meta({ description: 'The delivery_id from the list of deliveries', example: '1' }),
-    }),
-    response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 503) },
-  }
   app.post(
     '/webhooks/:id/deliveries/:delivery_id/replay',
-    { schema: replayOne, config: ADMIN },
+    { schema: replayOneSchema, config: ADMIN },
     async (request, reply) => {
       const { id, delivery_id } = request.params
       const subscription = await requireSubscription(app, id)
@@ -123,22 +142,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     },
   )
 
-  const replayMany = {
-    ...ofAdmin,
-    operationId: 'replayWebhook',
-    summary: 'Send all events since a time again',
-    description:
-      'Sends all events that match the current subscription, whether or not they were sent before, each as a new delivery; ' +
-      `at most ${MOST_REPLAYED}.`,
-    headers: RepeatableHeaders,
-    params: SubscriptionParams,
-    body: ReplayBody,
-    response: {
-      202: z.object({ deliveries: z.int().meta({ description: 'Number of deliveries added' }) }),
-      ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 503),
-    },
-  }
-  app.post('/webhooks/:id/replay', { schema: replayMany, config: ADMIN }, async (request, reply) => {
+  app.post('/webhooks/:id/replay', { schema: replayManySchema, config: ADMIN }, async (request, reply) => {
     const { id } = request.params
     const { since: text, only_undelivered: onlyUndelivered } = request.body
     const since = new Date(Math.max(0, parseInstant('since', `${text}`, app.now()).getTime()))

@@ -26,22 +26,69 @@ import {
 } from './subscriptions.js'
 import { ADMIN, ofAdmin, required, SubscriptionParams, type WebhookTerms } from './terms.js'
 
+const createSchema = {
+  ...ofAdmin,
+  operationId: 'createWebhook',
+  summary: 'Subscribe a URL to events, and get the secret that they are signed with',
+  description:
+    'Events that are recorded from now on are sent to it. The secret is returned in this answer only: keep it, or replace it ' +
+    'by rotation.',
+  headers: RepeatableHeaders,
+  body: NewSubscription,
+  response: { 201: SubscriptionWithSecret, ...problemResponses(400, 401, 403, 409, 413, 415, 422, 503) },
+}
+
+const listSchema = {
+  ...ofAdmin,
+  operationId: 'listWebhooks',
+  summary: 'All subscriptions to webhooks, newest first, without their secrets',
+  description: 'Includes disabled subscriptions, but not deleted ones.',
+  querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(WebhookPosition) }),
+  response: {
+    200: z.object({
+      webhooks: z.array(SubscriptionShape).meta({ description: 'The newest first' }),
+      next_cursor: NextCursor,
+    }),
+    ...problemResponses(400, 401, 403, 503),
+  },
+}
+
+const showSchema = {
+  ...ofAdmin,
+  operationId: 'getWebhook',
+  summary: 'A subscription and its health',
+  description: 'Works for deleted subscriptions too, whose deliveries can still be listed.',
+  params: SubscriptionParams,
+  response: {
+    200: SubscriptionShape.extend({ health: HealthShape.meta({ description: 'Health of the subscription' }) }),
+    ...problemResponses(400, 401, 403, 404, 503),
+  },
+}
+
+const updateSchema = {
+  ...ofAdmin,
+  operationId: 'updateWebhook',
+  summary: 'Change the label, URL or filters of a subscription',
+  description: 'Omitted fields stay as they are. Pending deliveries go to the new URL.',
+  params: SubscriptionParams,
+  body: ChangedSubscription,
+  response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 413, 415, 503) },
+}
+
+const removeSchema = {
+  ...ofAdmin,
+  operationId: 'deleteWebhook',
+  summary: 'Delete a subscription; nothing more is sent to it',
+  description: 'Pending deliveries are canceled and can still be listed. Deleting it again changes nothing.',
+  params: SubscriptionParams,
+  response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
+}
+
 /** Creates, lists, changes and deletes webhook subscriptions. */
 export const adminWebhooksRoutes =
   (terms: WebhookTerms | null): FastifyPluginAsyncZod =>
   async (app) => {
-    const create = {
-      ...ofAdmin,
-      operationId: 'createWebhook',
-      summary: 'Subscribe a URL to events, and get the secret that they are signed with',
-      description:
-        'Events that are recorded from now on are sent to it. The secret is returned in this answer only: keep it, or replace it ' +
-        'by rotation.',
-      headers: RepeatableHeaders,
-      body: NewSubscription,
-      response: { 201: SubscriptionWithSecret, ...problemResponses(400, 401, 403, 409, 413, 415, 422, 503) },
-    }
-    app.post('/webhooks', { schema: create, config: ADMIN }, async (request, reply) => {
+    app.post('/webhooks', { schema: createSchema, config: ADMIN }, async (request, reply) => {
       const { secretsKey } = required(terms)
       const own = repeatable(['webhooks'], request.headers[IDEMPOTENCY_KEY], request.body)
       const subscription = await createSubscription(app, required(terms), request.body, own)
@@ -51,21 +98,7 @@ export const adminWebhooksRoutes =
       return reply.code(201).send({ ...published(subscription, app.now()), secret })
     })
 
-    const list = {
-      ...ofAdmin,
-      operationId: 'listWebhooks',
-      summary: 'All subscriptions to webhooks, newest first, without their secrets',
-      description: 'Includes disabled subscriptions, but not deleted ones.',
-      querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(WebhookPosition) }),
-      response: {
-        200: z.object({
-          webhooks: z.array(SubscriptionShape).meta({ description: 'The newest first' }),
-          next_cursor: NextCursor,
-        }),
-        ...problemResponses(400, 401, 403, 503),
-      },
-    }
-    app.get('/webhooks', { schema: list, config: ADMIN }, async (request) => {
+    app.get('/webhooks', { schema: listSchema, config: ADMIN }, async (request) => {
       const { limit, cursor: after } = request.query
       const options = { signal: querySignal(request) }
       const found = await listedWebhookSubscriptions(app.clickhouse, { limit: limit + 1, after }, options)
@@ -73,18 +106,7 @@ export const adminWebhooksRoutes =
       return { webhooks: rows.map((row) => published(row, app.now())), next_cursor }
     })
 
-    const show = {
-      ...ofAdmin,
-      operationId: 'getWebhook',
-      summary: 'A subscription and its health',
-      description: 'Works for deleted subscriptions too, whose deliveries can still be listed.',
-      params: SubscriptionParams,
-      response: {
-        200: SubscriptionShape.extend({ health: HealthShape.meta({ description: 'Health of the subscription' }) }),
-        ...problemResponses(400, 401, 403, 404, 503),
-      },
-    }
-    app.get('/webhooks/:id', { schema: show, config: ADMIN }, async (request) => {
+    app.get('/webhooks/:id', { schema: showSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const now = app.now()
       const subscription = await requireSubscription(app, id)
@@ -101,31 +123,14 @@ export const adminWebhooksRoutes =
       }
     })
 
-    const update = {
-      ...ofAdmin,
-      operationId: 'updateWebhook',
-      summary: 'Change the label, URL or filters of a subscription',
-      description: 'Omitted fields stay as they are. Pending deliveries go to the new URL.',
-      params: SubscriptionParams,
-      body: ChangedSubscription,
-      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 413, 415, 503) },
-    }
-    app.patch('/webhooks/:id', { schema: update, config: ADMIN }, async (request) => {
+    app.patch('/webhooks/:id', { schema: updateSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const subscription = await updateSubscription(app, required(terms), id, request.body)
       request.log.info({ webhook: id, version: subscription.version }, 'a webhook subscription was changed')
       return published(subscription, app.now())
     })
 
-    const remove = {
-      ...ofAdmin,
-      operationId: 'deleteWebhook',
-      summary: 'Delete a subscription; nothing more is sent to it',
-      description: 'Pending deliveries are canceled and can still be listed. Deleting it again changes nothing.',
-      params: SubscriptionParams,
-      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
-    }
-    app.delete('/webhooks/:id', { schema: remove, config: ADMIN }, async (request) => {
+    app.delete('/webhooks/:id', { schema: removeSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const subscription = await deleteSubscription(app, id)
       request.log.info({ webhook: id }, 'a webhook subscription was deleted')
@@ -133,54 +138,57 @@ export const adminWebhooksRoutes =
     })
   }
 
+const disableSchema = {
+  ...ofAdmin,
+  operationId: 'disableWebhook',
+  summary: 'Send nothing to a subscription until it is enabled again',
+  description:
+    'Pending deliveries are canceled when they fall due, and events that are recorded while it is disabled are not ' +
+    'sent later, except by a replay. Disabling it again changes nothing.',
+  params: SubscriptionParams,
+  response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
+}
+
+const enableSchema = {
+  ...ofAdmin,
+  operationId: 'enableWebhook',
+  summary: 'Resume sending events that are recorded from now on',
+  description: 'Missed events can be sent with a replay. Enabling it again changes nothing.',
+  params: SubscriptionParams,
+  response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
+}
+
+const rotateSchema = {
+  ...ofAdmin,
+  operationId: 'rotateWebhookSecret',
+  summary: 'Replace the secret of a subscription; the new one is returned in this answer only',
+  description:
+    'For 24 hours, deliveries are signed with both the new and the previous secret, so that receivers can change over. ' +
+    'If you rotate again in that time, the older of the two stops being used at once.',
+  headers: RepeatableHeaders,
+  params: SubscriptionParams,
+  response: { 200: SubscriptionWithSecret, ...problemResponses(400, 401, 403, 404, 503) },
+}
+
 /** Disables and enables webhook subscriptions, and rotates their secrets. */
 export const adminWebhookSwitchesRoutes =
   (terms: WebhookTerms | null): FastifyPluginAsyncZod =>
   async (app) => {
-    const disable = {
-      ...ofAdmin,
-      operationId: 'disableWebhook',
-      summary: 'Send nothing to a subscription until it is enabled again',
-      description:
-        'Pending deliveries are canceled when they fall due, and events that are recorded while it is disabled are not ' +
-        'sent later, except by a replay. Disabling it again changes nothing.',
-      params: SubscriptionParams,
-      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
-    }
-    app.post('/webhooks/:id/disable', { schema: disable, config: ADMIN }, async (request) => {
+    app.post('/webhooks/:id/disable', { schema: disableSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const subscription = await disableSubscription(app, id)
       request.log.info({ webhook: id }, 'a webhook subscription was disabled')
       return published(subscription, app.now())
     })
 
-    const enable = {
-      ...ofAdmin,
-      operationId: 'enableWebhook',
-      summary: 'Resume sending events that are recorded from now on',
-      description: 'Missed events can be sent with a replay. Enabling it again changes nothing.',
-      params: SubscriptionParams,
-      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
-    }
-    app.post('/webhooks/:id/enable', { schema: enable, config: ADMIN }, async (request) => {
+    app.post('/webhooks/:id/enable', { schema: enableSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const subscription = await enableSubscription(app, id)
       request.log.info({ webhook: id }, 'a webhook subscription was enabled')
       return published(subscription, app.now())
     })
 
-    const rotate = {
-      ...ofAdmin,
-      operationId: 'rotateWebhookSecret',
-      summary: 'Replace the secret of a subscription; the new one is returned in this answer only',
-      description:
-        'For 24 hours, deliveries are signed with both the new and the previous secret, so that receivers can change over. ' +
-        'If you rotate again in that time, the older of the two stops being used at once.',
-      headers: RepeatableHeaders,
-      params: SubscriptionParams,
-      response: { 200: SubscriptionWithSecret, ...problemResponses(400, 401, 403, 404, 503) },
-    }
-    app.post('/webhooks/:id/rotate-secret', { schema: rotate, config: ADMIN }, async (request) => {
+    app.post('/webhooks/:id/rotate-secret', { schema: rotateSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const { secretsKey } = required(terms)
       const own = repeatable(['rotate-secret', id], request.headers[IDEMPOTENCY_KEY])
