@@ -29,6 +29,14 @@ const MAX_AGE_MS = 5000
  */
 const MIN_AGE_MS = 1000
 
+/** The key of a token; null if it is none of them. The prefix is no secret; the hashes are compared in constant time. */
+function keyOf(token: string, byPrefix: ReadonlyMap<string, readonly KnownKey[]>): KnownKey | null {
+  const candidates = byPrefix.get(prefixOf(token))
+  if (candidates === undefined) return null
+  const hash = hashOf(token)
+  return candidates.find((key) => isSameHash(key.hash, hash)) ?? null
+}
+
 /**
  * Caches all keys that `read` returns, so that requests need no look-up, and invalid tokens cause none. While `read`
  * fails, the last returned keys stay valid. `nowMs` is a monotonic clock.
@@ -57,27 +65,21 @@ export function createKnownKeys(read: () => Promise<KnownKey[]>, nowMs = () => p
 
   const refresh = (): Promise<void> => {
     if (reading === null) {
-      const own = readAgain().finally(() => {
-        if (reading === own) reading = null
+      const started = readAgain().finally(() => {
+        if (reading === started) reading = null
       })
-      reading = own
+      reading = started
     }
     return reading
   }
 
-  /** The prefix is no secret, so it may find the key; the rest is compared as hashes, in constant time. */
-  const lookUp = (token: string): KnownKey | null => {
-    const candidates = byPrefix.get(prefixOf(token))
-    if (candidates === undefined) return null
-    const hash = hashOf(token)
-    return candidates.find((key) => isSameHash(key.hash, hash)) ?? null
-  }
+  const lookUp = (token: string): KnownKey | null => keyOf(token, byPrefix)
 
   const findNow = (token: string): KnownKey | null => {
     const age = nowMs() - readAt
-    const known = age > MAX_AGE_MS ? null : lookUp(token)
-    if (known !== null && age > FRESH_MS) refresh().catch(() => {})
-    return known
+    const key = age > MAX_AGE_MS ? null : lookUp(token)
+    if (key !== null && age > FRESH_MS) refresh().catch(() => {})
+    return key
   }
 
   return {

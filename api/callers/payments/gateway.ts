@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Challenge, Errors, Method, type Receipt } from 'mppx'
 import { Mppx, Store, tempo } from 'mppx/server'
 import {
+  type Client,
   createClient,
   defineChain,
   type Hex,
@@ -56,6 +57,27 @@ export type Gateway = {
   nodeChainId: () => Promise<number>
 }
 
+/** When a transaction was mined, in milliseconds; null if its time has passed and it is in no block. */
+async function minedAt(client: Client, hash: Hex, expiresMs: number): Promise<number | null> {
+  try {
+    const { blockHash } = await getTransactionReceipt(client, { hash })
+    return Number((await getBlock(client, { blockHash })).timestamp) * 1000
+  } catch (error) {
+    if (!(error instanceof TransactionReceiptNotFoundError)) throw error
+    // A node that was down must catch up before it knows.
+    if (Number((await getBlock(client)).timestamp) * 1000 <= expiresMs) throw error
+    return null
+  }
+}
+
+/** Whether the chain has a transaction that the payer sent, in a block from before the challenge expired. */
+async function isPushedInTime(client: Client, { mode, txHash, credential }: Proof): Promise<boolean> {
+  const expiresMs = Date.parse(credential.challenge.expires ?? '')
+  if (mode !== 'push' || !(Date.now() - expiresMs <= LATE_FOR_MS)) return false
+  const minedMs = await minedAt(client, txHash, expiresMs)
+  return minedMs !== null && minedMs <= expiresMs
+}
+
 /** The only part that talks to mppx and to the chain. Sends nothing to a node before the first payment. */
 export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
   const { recipient, currency, realm, challengeSecret, challengeMs = CHALLENGE_MS } = terms
@@ -81,27 +103,6 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
       expires: new Date(Date.now() + challengeMs),
     })
 
-  /** When a transaction was mined, in milliseconds; null if its time has passed and it is in no block. */
-  async function minedAt(hash: Hex, expiresMs: number): Promise<number | null> {
-    try {
-      const { blockHash } = await getTransactionReceipt(client, { hash })
-      return Number((await getBlock(client, { blockHash })).timestamp) * 1000
-    } catch (error) {
-      if (!(error instanceof TransactionReceiptNotFoundError)) throw error
-      // A node that was down must catch up before it knows.
-      if (Number((await getBlock(client)).timestamp) * 1000 <= expiresMs) throw error
-      return null
-    }
-  }
-
-  /** Whether the chain has a transaction that the payer sent, in a block from before the challenge expired. */
-  async function isPushedInTime({ mode, txHash, credential }: Proof): Promise<boolean> {
-    const expiresMs = Date.parse(credential.challenge.expires ?? '')
-    if (mode !== 'push' || !(Date.now() - expiresMs <= LATE_FOR_MS)) return false
-    const minedMs = await minedAt(txHash, expiresMs)
-    return minedMs !== null && minedMs <= expiresMs
-  }
-
   return {
     chainId,
     challenge,
@@ -116,7 +117,7 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
       try {
         return await mppxWith(store).broadcastCredential(proof.credential, route)
       } catch (expired) {
-        if (!(expired instanceof Errors.PaymentExpiredError) || !(await isPushedInTime(proof))) throw expired
+        if (!(expired instanceof Errors.PaymentExpiredError) || !(await isPushedInTime(client, proof))) throw expired
         // mppx checks everything else: the current request, under the id to which the memo of the transfer is bound.
         const expires = new Date(Date.now() + CHALLENGE_MS).toISOString()
         const renewed = { ...(await challenge(offer)), id: proof.challengeId, expires }

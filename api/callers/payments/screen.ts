@@ -60,33 +60,40 @@ type ScreenDeps = {
   prefix: string
 }
 
-/** What is known of payments, in this process and in Redis; all of it is bounded and expires. */
+/** Why payments have failed for good, by their keys, in this process and in Redis. */
+function createFailures(redis: Redis | null, prefix: string) {
+  const refusals = new LRUCache<string, Refusal>({ max: MOST_REMEMBERED, ttl: FAILED_FOR_SECONDS * 1000 })
+  const redisKey = (key: string): string => `${prefix}:failed-payment:${key}`
+  return {
+    find: async (key: string): Promise<Refusal | null> => {
+      const refusal = refusals.get(key)
+      if (refusal || redis?.status !== 'ready') return refusal ?? null
+      const text = await within(redis.get(redisKey(key)), PATIENCE_MS, null)
+      const read = text === null ? null : RememberedRefusal.safeParse(JSON.parse(text))
+      if (!read?.success) return null
+      refusals.set(key, read.data)
+      return read.data
+    },
+    keep: (key: string, { kind, detail }: Refusal): void => {
+      refusals.set(key, { kind, detail })
+      if (redis?.status !== 'ready') return
+      const text = JSON.stringify({ kind, detail })
+      void within(redis.set(redisKey(key), text, 'EX', FAILED_FOR_SECONDS), PATIENCE_MS, null)
+    },
+  }
+}
+
+/** A screen that remembers payments in this process and in Redis; all of that is bounded and expires. */
 export function createScreen({ counter, redis, prefix }: ScreenDeps): Screen {
-  const failed = new LRUCache<string, Refusal>({ max: MOST_REMEMBERED, ttl: FAILED_FOR_SECONDS * 1000 })
+  const failures = createFailures(redis, prefix)
   const undecided = new LRUCache<string, Refusal>({ max: MOST_REMEMBERED, ttl: UNDECIDED_FOR_MS })
   const payments = new LRUCache<string, Set<string>>({ max: MOST_REMEMBERED, ttl: CHALLENGE_FOR_MS })
 
   /** A hash is checked together with the payer that the credential names. */
   const keyOf = ({ digest, mode, payer }: Proof): string => (mode === 'push' ? `${digest}:${payer}` : digest)
-  const redisKey = (key: string): string => `${prefix}:failed-payment:${key}`
-
-  async function failureOf(key: string): Promise<Refusal | null> {
-    const known = failed.get(key)
-    if (known || redis?.status !== 'ready') return known ?? null
-    const text = await within(redis.get(redisKey(key)), PATIENCE_MS, null)
-    const read = text === null ? null : RememberedRefusal.safeParse(JSON.parse(text))
-    if (!read?.success) return null
-    failed.set(key, read.data)
-    return read.data
-  }
-
   function remember(key: string, refusal: Refusal): void {
-    if (!refusal.isFinal) return void undecided.set(key, refusal)
-    const { kind, detail } = refusal
-    failed.set(key, { kind, detail })
-    if (redis?.status !== 'ready') return
-    const text = JSON.stringify({ kind, detail })
-    void within(redis.set(redisKey(key), text, 'EX', FAILED_FOR_SECONDS), PATIENCE_MS, null)
+    if (refusal.isFinal) failures.keep(key, refusal)
+    else undecided.set(key, refusal)
   }
 
   /** Whether a challenge has had too many different payments before this one. */
@@ -121,7 +128,7 @@ export function createScreen({ counter, redis, prefix }: ScreenDeps): Screen {
         refusalOf: (error) => (isWithin ? error : new TooManyPaymentsError()),
         admit: async (gateway, proof, offer) => {
           const key = keyOf(proof)
-          const failure = await failureOf(key)
+          const failure = await failures.find(key)
           if (failure) throw isWithin ? new RefusedPayment(failure) : new TooManyPaymentsError()
           const waiting = proof.mode === 'push' ? undecided.get(key) : undefined
           if (waiting === undefined && isWithin && !isOneTooMany(proof, key)) return

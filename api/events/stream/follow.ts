@@ -14,7 +14,7 @@ const RETRY_MS = { least: 1000, spread: 4000 }
 
 /** Events with `after` < sequence <= `until` that pass the filter, in the order of the log. */
 type ReadEvents = (
-  asked: EventFilter & { after: number; until: number; limit: number },
+  range: EventFilter & { after: number; until: number; limit: number },
   options: { signal: AbortSignal },
 ) => Promise<readonly LoggedEvent[]>
 
@@ -30,12 +30,39 @@ type Options = {
   log: FastifyBaseLogger
 }
 
+/** A stream to write messages to, with heartbeats. Destroyed if waiting data is not read in time. */
+function createOutlet({ heartbeatMs, stallMs, log }: Pick<Options, 'heartbeatMs' | 'stallMs' | 'log'>) {
+  const out = new PassThrough()
+  /** Since when too much data is waiting; null while the client keeps up. */
+  let fullSince: number | null = null
+
+  function write(text: string): void {
+    if (out.destroyed || out.writableEnded) return
+    if (!out.write(text)) fullSince ??= performance.now()
+  }
+
+  function beat(): void {
+    if (fullSince === null) write(HEARTBEAT)
+    else if (performance.now() - fullSince > stallMs) {
+      log.info('closing a stream: its client does not read')
+      out.destroy()
+    }
+  }
+
+  out.on('drain', () => {
+    fullSince = null
+  })
+  const heartbeat = setInterval(beat, heartbeatMs)
+  out.once('close', () => clearInterval(heartbeat))
+  return { out, write, isFull: () => fullSince !== null }
+}
+
 /**
  * The stream of one client. For a client that is slower than the feed, only the newest samples are kept; it gets the
  * events from ClickHouse once it has read those before. Destroyed if the client does not read at all.
  */
 export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, log }: Options): PassThrough {
-  const out = new PassThrough()
+  const { out, write, isFull } = createOutlet({ heartbeatMs, stallMs, log })
   const closed = new AbortController()
   const wantsSamples = filter.types?.includes(SAMPLE_TYPE) ?? true
   /** All events up to this one are written. */
@@ -44,14 +71,6 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
   let isLive = false
   /** The newest samples that are not yet written. */
   const pending = new Map<string, StoredSample>()
-
-  /** Since when too much data is waiting; null while the client keeps up. */
-  let fullSince: number | null = null
-
-  function write(text: string): void {
-    if (out.destroyed || out.writableEnded) return
-    if (!out.write(text)) fullSince ??= performance.now()
-  }
 
   function writeEvents(events: readonly LoggedEvent[], until: number): void {
     for (const event of events)
@@ -66,14 +85,14 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
       if (passes({ type: SAMPLE_TYPE, stables: [stable], occurred_at: sample.block_time, data: {} }, filter))
         pending.set(stable, sample)
     for (const [stable, sample] of pending) {
-      if (fullSince !== null) return
+      if (isFull()) return
       write(sampleMessage(stable, sample))
       pending.delete(stable)
     }
   }
 
   function onNews({ events, until, samples }: News): void {
-    if (isLive && fullSince === null) writeEvents(events, until)
+    if (isLive && !isFull()) writeEvents(events, until)
     else if (isLive) catchUp()
     writeSamples(samples)
   }
@@ -81,12 +100,12 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
   /** Writes missed events until the stream has reached the feed; from then on it only needs the feed's news. */
   async function readMissed(): Promise<void> {
     const { signal } = closed
-    if (fullSince !== null) await once(out, 'drain', { signal })
+    if (isFull()) await once(out, 'drain', { signal })
     while (written < feed.position()) {
       const until = feed.position()
       const events = await readEvents({ ...filter, after: written, until, limit: PAGE }, { signal })
       writeEvents(events, events.length < PAGE ? until : (events.at(-1)?.sequence ?? until))
-      if (fullSince !== null) await once(out, 'drain', { signal })
+      if (isFull()) await once(out, 'drain', { signal })
     }
     isLive = true
   }
@@ -100,24 +119,11 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
     })
   }
 
-  function beat(): void {
-    if (fullSince === null) write(HEARTBEAT)
-    else if (performance.now() - fullSince > stallMs) {
-      log.info('closing a stream: its client does not read')
-      out.destroy()
-    }
-  }
-
-  out.on('drain', () => {
-    fullSince = null
-    writeSamples(new Map())
-  })
+  out.on('drain', () => writeSamples(new Map()))
   write(readyMessage(after, Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread)))
   writeSamples(feed.samples())
   const unlisten = feed.listen(onNews)
-  const heartbeat = setInterval(beat, heartbeatMs)
   out.once('close', () => {
-    clearInterval(heartbeat)
     unlisten()
     closed.abort()
   })

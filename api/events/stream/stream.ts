@@ -51,6 +51,35 @@ status has changed, at most once a second each. The first message, \`ready\`, co
 stream begins. While the service cannot open a stream, a client that accepts \`text/event-stream\` gets an empty stream
 that says when to reconnect, because browsers give up after an error; other clients get 503.`.replaceAll('\n', ' ')
 
+const schema = {
+  operationId: 'streamEvents',
+  tags: ['events'],
+  summary: 'Peg samples, peg breaks, flow anomalies and the health of the service, as they come',
+  description: DESCRIPTION,
+  headers: z.looseObject({ [LAST_EVENT_ID]: Sequence.optional() }),
+  querystring: z.strictObject({
+    types: TypesQuery([SAMPLE_TYPE, ...EVENT_TYPES]),
+    stable: StablesQuery,
+    ...BreakFilterQuery,
+    after: Sequence.optional(),
+  }),
+  response: {
+    200: {
+      description: 'An endless stream of messages',
+      content: {
+        'text/event-stream': {
+          schema: z.string().meta({
+            description: 'Messages in the format of server-sent events, with JSON as data',
+            contentMediaType: 'text/event-stream',
+            contentSchema: STREAM_CONTENT,
+          }),
+        },
+      },
+    },
+    ...problemResponses(400, 404, 503),
+  },
+}
+
 function sendStream(reply: FastifyReply, stream: PassThrough): FastifyReply {
   return reply
     .headers({
@@ -82,41 +111,13 @@ export const streamRoute =
       }
     })
 
-    const schema = {
-      operationId: 'streamEvents',
-      tags: ['events'],
-      summary: 'Peg samples, peg breaks, flow anomalies and the health of the service, as they come',
-      description: DESCRIPTION,
-      headers: z.looseObject({ [LAST_EVENT_ID]: Sequence.optional() }),
-      querystring: z.strictObject({
-        types: TypesQuery([SAMPLE_TYPE, ...EVENT_TYPES]),
-        stable: StablesQuery,
-        ...BreakFilterQuery,
-        after: Sequence.optional(),
-      }),
-      response: {
-        200: {
-          description: 'An endless stream of messages',
-          content: {
-            'text/event-stream': {
-              schema: z.string().meta({
-                description: 'Messages in the format of server-sent events, with JSON as data',
-                contentMediaType: 'text/event-stream',
-                contentSchema: STREAM_CONTENT,
-              }),
-            },
-          },
-        },
-        ...problemResponses(400, 404, 503),
-      },
-    }
     app.get('/stream', { schema, exposeHeadRoute: false, errorHandler: refuseStream }, async (request, reply) => {
       const { types, stable: stables, severity, min_bps, min_seconds, min_size } = request.query
       await requireStables(app, stables)
-      const known = request.headers[LAST_EVENT_ID]
-      const asked = known ?? request.query.after
+      const lastEventId = request.headers[LAST_EVENT_ID]
+      const after = lastEventId ?? request.query.after
       const until = await newestSequence(app.clickhouse, { signal: querySignal(request) })
-      requireReached(known === undefined ? 'after' : LAST_EVENT_ID, asked ?? 0, until)
+      requireReached(lastEventId === undefined ? 'after' : LAST_EVENT_ID, after ?? 0, until)
 
       const release = places.take(request.caller, request.ip)
       const { feed, leave } = await hub.join().catch((error) => {
@@ -125,9 +126,9 @@ export const streamRoute =
       })
       const stream = follow({
         feed,
-        readEvents: (asked, options) => turn(() => eventsAfter(app.clickhouse, asked, options)),
+        readEvents: (range, options) => turn(() => eventsAfter(app.clickhouse, range, options)),
         filter: { types, stables, severity, min_bps, min_seconds, min_size },
-        after: asked ?? until,
+        after: after ?? until,
         heartbeatMs,
         stallMs,
         log: request.log,

@@ -16,7 +16,7 @@ type Facts = {
 /** The query parameters, optional ones with a question mark, with their values if there are few. */
 function queryOf({ parameters = [] }: ApiOperation): string {
   const query = parameters
-    .filter((one) => one.in === 'query')
+    .filter((parameter) => parameter.in === 'query')
     .map(({ name, required, schema }) => {
       const values = 'enum' in schema && Array.isArray(schema.enum) ? ` (${schema.enum.join(', ')})` : ''
       return `\`${name}\`${required ? '' : '?'}${values}`
@@ -36,6 +36,27 @@ const payingText = ({ takesPayments, chainId }: Facts): string[] => {
     `reported first, and no error is charged for. ${key}`,
   ]
 }
+
+const UNITS = [
+  '- Exact, as decimal strings: base units, 10^6 to a token (`amount`, `supply`, `cap`, `balance`, `minted`, `burned`, `_raw`); dollars with six digits (`volume_usd`, `inbound_usd`, `outbound_usd`, `observed_usd`, `usd_value`).',
+  '- Computed, as numbers: prices (pathUSD for one token), `_tokens` (whole tokens), `_bps` (basis points), any other `_usd`.',
+  '- `_usd` counts pathUSD as dollars. `spread_bps` is the distance of a price from 1, not the spread of bid and ask.',
+  '- Times are UTC, in RFC 3339 (`2026-07-01T12:00:00Z`), except `current.sampled_at` (`2026-07-01 12:00:00+00`).',
+  '- `null` is not measured. `coverage.status` is `complete`, `partial` or `unavailable`, with what is `missing`.',
+  '- Lists of events: nothing is missing up to `complete_until`, which is that of the slowest detector of the types asked for.',
+  '- `exit_cost_bps` (needs `size`) is below 1.00 pathUSD, without fees; `half_spread_bps` is half of buying minus selling.',
+  '- A break is `mild` (over 10 bps for 5 minutes) or `severe` (over 50 for 1); rows that overlap are one episode.',
+  '- Flows are trades only; what went out on balance is `outbound_usd` minus `inbound_usd` of a node. For a week, add `hours=24` at fixed `as_of` a day apart.',
+  '- An `account` of issuance is the receiver.',
+]
+
+const PARAMETERS = [
+  '- `as_of`: a point in the past: RFC 3339 timestamp, date, unix seconds, or `30m`, `24h`, `7d` back from now. The future is refused.',
+  '- `since` of `/events`: recorded since, not occurred since. For the breaks of a time, ask `/stablecoins/peg-events?from=`.',
+  '- `from`, `to`: the same; `from` is included, `to` is not. If omitted: now, and 24 hours before.',
+  '- `cursor`: `next_cursor` of the previous page; every format also has it in the header `X-Next-Cursor`.',
+  '- Unknown parameters are refused.',
+]
 
 /** A page for agents about the whole service, made from its OpenAPI document: https://llmstxt.org. */
 export function llmsText(document: ApiDocument, facts: Facts): string {
@@ -84,24 +105,11 @@ export function llmsText(document: ApiDocument, facts: Facts): string {
     '',
     '## Units',
     '',
-    '- Exact, as decimal strings: base units, 10^6 to a token (`amount`, `supply`, `cap`, `balance`, `minted`, `burned`, `_raw`); dollars with six digits (`volume_usd`, `inbound_usd`, `outbound_usd`, `observed_usd`, `usd_value`).',
-    '- Computed, as numbers: prices (pathUSD for one token), `_tokens` (whole tokens), `_bps` (basis points), any other `_usd`.',
-    '- `_usd` counts pathUSD as dollars. `spread_bps` is the distance of a price from 1, not the spread of bid and ask.',
-    '- Times are UTC, in RFC 3339 (`2026-07-01T12:00:00Z`), except `current.sampled_at` (`2026-07-01 12:00:00+00`).',
-    '- `null` is not measured. `coverage.status` is `complete`, `partial` or `unavailable`, with what is `missing`.',
-    '- Lists of events: nothing is missing up to `complete_until`, which is that of the slowest detector of the types asked for.',
-    '- `exit_cost_bps` (needs `size`) is below 1.00 pathUSD, without fees; `half_spread_bps` is half of buying minus selling.',
-    '- A break is `mild` (over 10 bps for 5 minutes) or `severe` (over 50 for 1); rows that overlap are one episode.',
-    '- Flows are trades only; what went out on balance is `outbound_usd` minus `inbound_usd` of a node. For a week, add `hours=24` at fixed `as_of` a day apart.',
-    '- An `account` of issuance is the receiver.',
+    ...UNITS,
     '',
     '## Parameters',
     '',
-    '- `as_of`: a point in the past: RFC 3339 timestamp, date, unix seconds, or `30m`, `24h`, `7d` back from now. The future is refused.',
-    '- `since` of `/events`: recorded since, not occurred since. For the breaks of a time, ask `/stablecoins/peg-events?from=`.',
-    '- `from`, `to`: the same; `from` is included, `to` is not. If omitted: now, and 24 hours before.',
-    '- `cursor`: `next_cursor` of the previous page; every format also has it in the header `X-Next-Cursor`.',
-    '- Unknown parameters are refused.',
+    ...PARAMETERS,
     '',
     '## Errors and limits',
     '',
