@@ -19,7 +19,7 @@ const adminKey = z
 /** Not a number of proxies: with that, a client that bypasses them could claim any address. */
 const trustProxy = z
   .string()
-  .transform((text) => text.split(',').map((one) => one.trim()))
+  .transform((text) => text.split(',').map((network) => network.trim()))
   .refine(
     (networks) => networks.every((network) => parseIpNetwork(network) !== null),
     'must be IP addresses and CIDR networks, separated by commas',

@@ -124,9 +124,15 @@ export const adminKeysRoutes =
     })
 
     app.post('/keys', { schema: createSchema, config: ADMIN }, async (request, reply) => {
-      const { requests_per_minute: own = keyRequestsPerMinute, ...given } = request.body
+      const { requests_per_minute: limitPerMinute = keyRequestsPerMinute, ...fields } = request.body
       const { id, key } = newApiKey()
-      const made = { id, ...given, prefix: prefixOf(key), hash: hashOf(key), requests_per_minute: own ?? NO_LIMIT }
+      const made = {
+        id,
+        ...fields,
+        prefix: prefixOf(key),
+        hash: hashOf(key),
+        requests_per_minute: limitPerMinute ?? NO_LIMIT,
+      }
       const row = { ...made, created_at: app.now(), revoked_at: null }
       await insertApiKey(app.records, row)
       app.keys.forget()
@@ -136,8 +142,8 @@ export const adminKeysRoutes =
 
     app.get('/keys', { schema: listSchema, config: ADMIN }, async (request) => {
       const { limit, cursor: after } = request.query
-      const found = await listedApiKeys(app.clickhouse, { limit: limit + 1, after }, { signal: querySignal(request) })
-      const { rows, next_cursor } = page(found, limit, ({ created_at, id }) => [created_at.getTime(), id])
+      const listed = await listedApiKeys(app.clickhouse, { limit: limit + 1, after }, { signal: querySignal(request) })
+      const { rows, next_cursor } = page(listed, limit, ({ created_at, id }) => [created_at.getTime(), id])
       const keys = rows.map(({ last_used_at, ...key }) => ({
         ...published(key),
         last_used_at: last_used_at?.toISOString() ?? null,

@@ -127,8 +127,8 @@ export function createKnownHistory(read: (options: { signal: AbortSignal }) => P
   let reading: Promise<void> | null = null
   const refresh = (): Promise<void> => {
     reading ??= read({ signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
-      .then((found) => {
-        start = found
+      .then((firstBlockAt) => {
+        start = firstBlockAt
       })
       .finally(() => {
         reading = null

@@ -22,7 +22,7 @@ export const BreakFilterQuery = {
   min_size: z.coerce.number().int().positive().max(LARGEST_SIZE).optional().meta(MIN_SIZE),
 }
 
-/** The same as fields of a body and of an answer; null does not filter. */
+/** The filters of peg breaks as fields of a body and of an answer; null does not filter. */
 export const BreakFilterFields = {
   severity: Severity.nullable().meta({ description: `${SEVERITY.description}; null: both` }),
   min_bps: z

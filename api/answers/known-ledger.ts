@@ -76,7 +76,7 @@ function storedUntil({ ranges }: Ledger): number {
  * share. `nowMs` is a monotonic clock.
  */
 export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownLedger {
-  const memory: { known: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null } = { known: null }
+  const memory: { latest: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null } = { latest: null }
   let lists: { unsampled: Ledger['unsampled']; books: number; readAt: number } | null = null
   let reading: Promise<Ledger> | null = null
   /** What its replica fetches now; null if it lacks nothing that was known. */
@@ -96,14 +96,14 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
   async function refresh(): Promise<Ledger> {
     const readAt = nowMs()
     const before =
-      memory.known ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
+      memory.latest ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
     const changes = await ledgerChanges(clickhouse, before.marks, { signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
     if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
-      memory.known = null
+      memory.latest = null
       lists = null
       return refresh()
     }
-    if (fetching && memory.known) return memory.known.ledger
+    if (fetching && memory.latest) return memory.latest.ledger
     const sampled = {
       ...before.ledger,
       unsampled: await unsampled(changes.books, AbortSignal.timeout(QUERY_TIMEOUT_MS)),
@@ -111,9 +111,9 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
     const ledger = { ...withBatches(sampled, changes.batches), head: changes.head }
     const next = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
     // Only what this replica has too counts as stored; while it fetches that, what it had before.
-    const { known: base } = memory
+    const { latest: base } = memory
     fetching = hasCaughtUp(clickhouse, base !== null).then((hasAll) => {
-      if (hasAll && memory.known === base) memory.known = next
+      if (hasAll && memory.latest === base) memory.latest = next
       return hasAll || !base ? ledger : base.ledger
     })
     const fetched = fetching.finally(() => {
@@ -129,8 +129,8 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
       return { ...ledger, unsampled: await readUnsampled({ ...options, recorded_by }) }
     },
     read: async (to, { isOffer = false } = {}) => {
-      const { known } = memory
-      if (known && (isOffer || to <= known.until) && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
+      const { latest } = memory
+      if (latest && (isOffer || to <= latest.until) && nowMs() - latest.readAt < MAX_AGE_MS) return latest.ledger
       reading ??= refresh().finally(() => {
         reading = null
       })

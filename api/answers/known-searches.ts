@@ -13,7 +13,7 @@ export type KnownSearches = {
    * What a job has searched by now, or what it had searched at `known_at`. Read it before the results of the job, which
    * may only be added to meanwhile. Rejects with QueryError.
    */
-  read: (job: JobName, asked: { known_at: Date | null; signal: QuerySignal }) => Promise<Search>
+  read: (job: JobName, options: { known_at: Date | null; signal: QuerySignal }) => Promise<Search>
 }
 
 /**
@@ -27,17 +27,17 @@ const MAX_AGE_MS = 30_000
  * that read. `nowMs` is a monotonic clock.
  */
 export function createKnownSearches(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownSearches {
-  const known = new Map<JobName, { searches: ReadSearches; readAt: number }>()
+  const byJob = new Map<JobName, { searches: ReadSearches; readAt: number }>()
   const reading = new Map<JobName, Promise<ReadSearches>>()
 
   async function refresh(job: JobName): Promise<ReadSearches> {
-    const last = known.get(job)
+    const last = byJob.get(job)
     const before = last && nowMs() - last.readAt < MAX_AGE_MS ? last : null
     const readAt = before?.readAt ?? nowMs()
     const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS)
     const searches = await readSearches(clickhouse, { job, before: before?.searches ?? null }, { signal })
     const fetched = hasCaughtUp(clickhouse, last !== undefined).then((hasAll) => {
-      if (hasAll) known.set(job, { searches, readAt })
+      if (hasAll) byJob.set(job, { searches, readAt })
       return hasAll || !last ? searches : last.searches
     })
     return orBefore(fetched, last?.searches)

@@ -29,14 +29,14 @@ export function createKnownStables(
   read: () => Promise<({ stable: string; in_use: boolean } & Creation)[]>,
   nowMs = () => performance.now(),
 ): KnownStables {
-  let known = new Map<string, Creation>()
+  let creations = new Map<string, Creation>()
   let inUse = 0
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | null = null
   const refresh = (): Promise<void> => {
     reading ??= read()
       .then((stables) => {
-        known = new Map(stables.map(({ stable, in_use: _, ...creation }) => [stable, creation]))
+        creations = new Map(stables.map(({ stable, in_use: _, ...creation }) => [stable, creation]))
         inUse = stables.filter(({ in_use }) => in_use).length
         readAt = nowMs()
       })
@@ -48,10 +48,10 @@ export function createKnownStables(
   return {
     has: async (address) => {
       const age = nowMs() - readAt
-      if (age > MAX_AGE_MS || (age > MIN_AGE_MS && !known.has(address))) await refresh()
-      return known.has(address)
+      if (age > MAX_AGE_MS || (age > MIN_AGE_MS && !creations.has(address))) await refresh()
+      return creations.has(address)
     },
-    creationOf: (address) => known.get(address),
+    creationOf: (address) => creations.get(address),
     countInUse: () => inUse,
   }
 }

@@ -95,8 +95,8 @@ export function auth(app: FastifyInstance, adminKey: string | undefined): void {
       request.caller = caller
       done(tier === undefined || caller.tier === tier ? undefined : new ForbiddenError())
     }
-    const known = app.identify(authorization)
-    if (known) admit(known)
+    const caller = app.identify(authorization)
+    if (caller) admit(caller)
     else lookUp(request, authorization).then(admit, done)
   })
 }

@@ -35,11 +35,11 @@ function announcedBreaks(events: readonly LoggedEvent[]): Map<string, Announced>
     const isRetraction = type === 'event.retracted'
     const about = Break.parse(isRetraction ? data.original : data)
     const key = `${about.stable}:${about.severity}:${about.started_block}`
-    const known = breaks.get(key)
-    const standing = new Set(known?.standing)
+    const earlier = breaks.get(key)
+    const standing = new Set(earlier?.standing)
     if (isRetraction) standing.delete(retracted_type)
     else standing.add(type)
-    breaks.set(key, { ...(isRetraction && known ? known : about), standing, changed_at: recorded_at })
+    breaks.set(key, { ...(isRetraction && earlier ? earlier : about), standing, changed_at: recorded_at })
   }
   return breaks
 }

@@ -150,13 +150,13 @@ export const eventsRoute = endpoint({
       : await newestSequence(app.clickhouse, { signal })
     const after = since === undefined ? query.after : await sequenceBefore(app, since, until, { signal })
     const occurred_by = query.as_of === undefined ? undefined : at
-    const asked = { until, types, stables, severity, min_bps, min_seconds, min_size, occurred_by }
+    const selection = { until, types, stables, severity, min_bps, min_seconds, min_size, occurred_by }
     if (after === undefined) {
-      const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })
+      const rows = await newestEvents(app.clickhouse, { ...selection, limit }, { signal })
       return { events: rows.reverse().map(shapedEvent), next_after: until, ...searched, has_more: false }
     }
     requireReached('after', after, until)
-    const rows = await eventsAfter(app.clickhouse, { ...asked, after, limit: limit + 1 }, { signal })
+    const rows = await eventsAfter(app.clickhouse, { ...selection, after, limit: limit + 1 }, { signal })
     const has_more = rows.length > limit
     const events = rows.slice(0, limit)
     const last = events.at(-1)?.sequence ?? until

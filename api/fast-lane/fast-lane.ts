@@ -59,9 +59,9 @@ async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isPro
     if (isUnusual(request) || app.draining.aborted) return false
     const { headers } = request
     const url = request.url as string
-    const found = app.answersInMemory.find(url, headers['accept-encoding'])
-    if (found === null) return false
-    const { answer, variant, ageMs, route } = found
+    const cached = app.answersInMemory.find(url, headers['accept-encoding'])
+    if (cached === null) return false
+    const { answer, variant, ageMs, route } = cached
     const ifNoneMatch = headers['if-none-match']
     const etag =
       ifNoneMatch === undefined || ifNoneMatch === variant.etag
@@ -83,11 +83,11 @@ async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isPro
     const id = newId()
     app.cacheCounts.hit += 1
     lane.answered += 1
-    let own = `x-request-id: ${id}\r\n`
-    for (const name in charged) own += `${name}: ${charged[name]}\r\n`
-    if (ageMs >= 1000) own += `age: ${Math.floor(ageMs / 1000)}\r\n`
+    let fields = `x-request-id: ${id}\r\n`
+    for (const name in charged) fields += `${name}: ${charged[name]}\r\n`
+    if (ageMs >= 1000) fields += `age: ${Math.floor(ageMs / 1000)}\r\n`
     response.statusCode = status
-    sendRendered(response, head + own + connectionLines(), status === 304 ? '' : variant.body)
+    sendRendered(response, head + fields + connectionLines(), status === 304 ? '' : variant.body)
     const ms = performance.now() - began
     requests.observe('GET', route, status, ms / 1000)
     app.logAnswered({ id, method: 'GET', route, url, headers, status, ms, ip, tier: caller.tier })

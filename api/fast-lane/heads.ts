@@ -35,14 +35,14 @@ export function createHeads(): Heads {
   return {
     remember: (variant, reply) => {
       const status = reply.statusCode as Status
-      const known = heads.get(variant) ?? {}
+      const byStatus = heads.get(variant) ?? {}
       // A 304 for another coding has that coding's tag.
-      if (known[status] !== undefined || reply.getHeader('etag') !== variant.etag) return
+      if (byStatus[status] !== undefined || reply.getHeader('etag') !== variant.etag) return
       const fields = Object.entries(reply.getHeaders()).filter(([name]) => !OF_ONE_REQUEST.has(name))
       const lines = [FIRST_LINES[status], ...fields.map(([name, value]) => `${name}: ${value}`)]
       // One flat string: a concatenated string would be flattened each time it is sent.
-      known[status] = Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1').toString('latin1')
-      heads.set(variant, known)
+      byStatus[status] = Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1').toString('latin1')
+      heads.set(variant, byStatus)
     },
     find: (variant, status) => heads.get(variant)?.[status],
   }

@@ -58,7 +58,7 @@ export async function isSentAsRendered(send: typeof sendRendered = sendRendered)
 
 let proof: Promise<boolean> | null = null
 
-/** The same, tested once per process, because it depends only on Node. */
+/** Whether Node sends a head as it is rendered, tested once per process, because it depends only on Node. */
 export function isProven(): Promise<boolean> {
   proof ??= isSentAsRendered()
   return proof

@@ -56,13 +56,13 @@ export const flowAnomaliesRoute = endpoint({
   answer: async ({ app, at, knownAt, coverage, searches, query: { limit, cursor: after }, signal }) => {
     const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('flow anomalies', knownAt)
-    const asked = { as_of: at, limit: limit + 1, after }
-    const found = knownAt
-      ? await announcedAnomalies(app.clickhouse, { ...asked, known_at: knownAt }, { signal })
+    const params = { as_of: at, limit: limit + 1, after }
+    const listed = knownAt
+      ? await announcedAnomalies(app.clickhouse, { ...params, known_at: knownAt }, { signal })
       : horizon
-        ? await flowAnomalies(app.clickhouse, { ...asked, horizon }, { signal })
+        ? await flowAnomalies(app.clickhouse, { ...params, horizon }, { signal })
         : []
-    const { rows, next_cursor } = page<FlowAnomaly>(found, limit, keyOf)
+    const { rows, next_cursor } = page<FlowAnomaly>(listed, limit, keyOf)
     const anomalies = await withAnnounced(app.clickhouse, rows, anomalySubject, { known_at: knownAt }, { signal })
     const searched = searchedFields(searches, windowEndAt(at), coverage)
     return {

@@ -39,8 +39,8 @@ function newestEnd(ledger: Ledger, at: Date): number | null {
 const addressesOf = ({ from_address, to_address }: EdgeScore): string => from_address + to_address
 
 function isAfter(score: EdgeScore, [, p_value, addresses]: ScoreKey): boolean {
-  const own = score.p_value ?? UNSCORED
-  return own > p_value || (own === p_value && addressesOf(score) > addresses)
+  const probability = score.p_value ?? UNSCORED
+  return probability > p_value || (probability === p_value && addressesOf(score) > addresses)
 }
 
 export const flowScoresRoute = endpoint({

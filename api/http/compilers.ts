@@ -17,10 +17,10 @@ const isNull = ({ type }: JsonSchema): boolean => type === 'null'
 function adapt({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   const { anyOf, properties, required } = jsonSchema
   if (properties && required?.length !== Object.keys(properties).length) delete jsonSchema.required
-  const [one, ...more] = anyOf?.filter((part) => typeof part === 'object' && !isNull(part)) ?? []
-  if (anyOf?.length !== 2 || more.length > 0 || typeof one !== 'object') return
+  const [alternative, ...more] = anyOf?.filter((part) => typeof part === 'object' && !isNull(part)) ?? []
+  if (anyOf?.length !== 2 || more.length > 0 || typeof alternative !== 'object') return
   delete jsonSchema.anyOf
-  Object.assign(jsonSchema, one, { nullable: true })
+  Object.assign(jsonSchema, alternative, { nullable: true })
 }
 
 type Serialize = (value: unknown) => string

@@ -101,7 +101,7 @@ const foreignId = ({ 'x-request-id': id }: IncomingHttpHeaders) =>
 const target = (url: string, status: number): string =>
   status >= 400 && status < 500 ? (url.split('?', 1)[0] as string) : url
 
-const one = (header: string | string[] | undefined) => (typeof header === 'string' ? header : undefined)
+const single = (header: string | string[] | undefined) => (typeof header === 'string' ? header : undefined)
 
 /** Adds the ids of the request and its trace to every log line of a request. */
 export function tracedLogger(
@@ -110,7 +110,7 @@ export function tracedLogger(
   options: ChildLoggerOptions,
   { headers: { traceparent } }: FastifyRequest['raw'],
 ): FastifyBaseLogger {
-  const { trace_id } = traceContext(String(bindings[ID_LABEL]), one(traceparent), 0)
+  const { trace_id } = traceContext(String(bindings[ID_LABEL]), single(traceparent), 0)
   return logger.child({ ...bindings, trace_id }, options)
 }
 
@@ -121,7 +121,7 @@ export function tracedLogger(
  */
 export function requestLog(app: FastifyInstance, share: number): void {
   const everyLevel = app.log.level === 'debug' || app.log.level === 'trace' ? 'debug' : null
-  app.decorate('traceOf', ({ id, headers: { traceparent } }) => traceContext(id, one(traceparent), share))
+  app.decorate('traceOf', ({ id, headers: { traceparent } }) => traceContext(id, single(traceparent), share))
 
   app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.traceparent !== undefined) reply.header('traceresponse', traceparentOf(app.traceOf(request)))

@@ -13,8 +13,8 @@ export type RequestTimes = {
 }
 
 function childOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key)
-  if (known !== undefined) return known
+  const existing = map.get(key)
+  if (existing !== undefined) return existing
   const made = make()
   map.set(key, made)
   return made

@@ -33,7 +33,7 @@ export function refusals(app: FastifyInstance): void {
   const patterns: { path: RegExp; method: string }[] = []
   app.addHook('onRoute', ({ url, method }) => {
     const path = new RegExp(`^${url.replaceAll(/[.*]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}/?$`)
-    for (const one of [method].flat()) patterns.push({ path, method: one })
+    for (const verb of [method].flat()) patterns.push({ path, method: verb })
   })
 
   // A callback instead of a promise: nearly all requests pass, cached ones in microseconds.

@@ -45,10 +45,10 @@ export const detailOf: z.core.$ZodErrorMap = (issue) => {
 
 /** The faults by parameter; `part` stands for the whole if no field of it is at fault. */
 export function faultsOf({ issues }: z.core.$ZodError, part: string): ParameterFault[] {
-  const known = part === 'body' ? 'field of this request' : 'parameter of this route'
+  const expected = part === 'body' ? 'field of this request' : 'parameter of this route'
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((parameter) => ({ parameter, detail: `is not a ${known}` }))
+      return issue.keys.map((parameter) => ({ parameter, detail: `is not a ${expected}` }))
     return [{ parameter: String(issue.path[0] ?? part), detail: issue.message }]
   })
 }

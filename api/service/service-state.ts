@@ -21,7 +21,7 @@ async function readProgressWithSlots(clickhouse: ClickHouseClient, now: Date, op
   return { ...progress, slots: await countSlots(clickhouse, SLOT_JOBS, { history, now }, options) }
 }
 
-/** The same with all else that /status shows. */
+/** The state of the service at `now`, for /status and /metrics. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
   const [{ slots, ...progress }, newestBatch, delays, runs, findings, webhooks, storage, node, fees_let_go_until] =
     await Promise.all([
@@ -107,10 +107,10 @@ export function createServiceState(clickhouse: ClickHouseClient, now: () => Date
     setMaxListeners(0, signal)
     // How a replica is, is to be seen above all while it cannot catch up with the others.
     const state = readState(clickhouse, at, { signal, mayLag: true })
-    const own = { at: at.getTime(), state }
-    reading = own
+    const latest = { at: at.getTime(), state }
+    reading = latest
     state.catch(() => {
-      if (reading === own) reading = null
+      if (reading === latest) reading = null
     })
     return state
   }

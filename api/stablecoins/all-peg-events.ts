@@ -69,8 +69,8 @@ export const allPegEventsRoute = endpoint({
     const { ofAll, subjectOf } = TRACKS[query.track]
     const from = startOf(app, query.from, at)
     const filter = { severity, min_bps, min_seconds, min_size }
-    const asked = { from, as_of: at, horizon: horizonOf(searches), limit: limit + 1, after, filter }
-    const events = await allPegEventsAt(app.clickhouse, ofAll, asked, { signal })
+    const params = { from, as_of: at, horizon: horizonOf(searches), limit: limit + 1, after, filter }
+    const events = await allPegEventsAt(app.clickhouse, ofAll, params, { signal })
     const { rows, next_cursor } = page(
       events,
       limit,

@@ -99,15 +99,15 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       const peg_risk = ratePeg(stable, windowFigures(peg.windows[RATED]))
       const policy_risk = ratePolicy(state.policy)
       const centralization_risk = rateCentralization(state.supply, state.policy)
-      const said = written ?? measuredBriefing(state, origin)
+      const texts = written ?? measuredBriefing(state, origin)
       return {
         address: stable,
         symbol: state.symbol,
         briefing: {
           origin_kind: written ? ('curated' as const) : ('measured' as const),
-          origin: said.origin,
-          backing: said.backing,
-          issuer_context: said.issuer_context,
+          origin: texts.origin,
+          backing: texts.backing,
+          issuer_context: texts.issuer_context,
           risk: {
             peg_risk: peg_risk.rating,
             policy_risk: policy_risk.rating,

@@ -74,11 +74,11 @@ const WHY_LEFT_OUT: Partial<Record<ComponentName, string>> = {
 }
 
 function messageOf(missing: readonly string[], left_out: readonly ComponentName[]): string {
-  const known =
+  const completeness =
     missing.length === 0 ? 'Every input is known.' : `Not known, and counted as the worst: ${missing.join(', ')}.`
-  if (left_out.length === 0) return known
+  if (left_out.length === 0) return completeness
   const reasons = left_out.flatMap((name) => WHY_LEFT_OUT[name] ?? [])
-  return `${known} Left out: ${left_out.join(', ')}, because ${reasons.join(', and ')}.`
+  return `${completeness} Left out: ${left_out.join(', ')}, because ${reasons.join(', and ')}.`
 }
 
 const NO_MOVES: Moves = { raised_most_by: null, lowered_most_by: null }
@@ -90,11 +90,11 @@ function shown(row: ExtendedRow): z.input<typeof ExtendedRisk> {
   const shownComponents = COMPONENT_NAMES.flatMap((name) => {
     const points = components[name]
     if (points === null) return []
-    const own = { name, score: points, weight: weights.get(name) ?? 0, inputs: inputsOf(name, row) }
-    return [{ ...own, ...(moves.get(name) ?? NO_MOVES) }]
+    const component = { name, score: points, weight: weights.get(name) ?? 0, inputs: inputsOf(name, row) }
+    return [{ ...component, ...(moves.get(name) ?? NO_MOVES) }]
   })
-  const missing = shownComponents.flatMap((one) =>
-    one.inputs.filter(({ value }) => value === null).map(({ name }) => name),
+  const missing = shownComponents.flatMap((component) =>
+    component.inputs.filter(({ value }) => value === null).map(({ name }) => name),
   )
   return {
     score: row.score,

@@ -13,12 +13,13 @@ const LabelEntry = z.strictObject({
   source: z.url(),
 })
 
-const known = new Map<string, z.infer<typeof LabelEntry>[]>()
+const byAddress = new Map<string, z.infer<typeof LabelEntry>[]>()
 for (const entry of curatedFile(LabelEntry).parse(labels))
-  known.set(entry.address, [...(known.get(entry.address) ?? []), entry])
+  byAddress.set(entry.address, [...(byAddress.get(entry.address) ?? []), entry])
 
 /** A label in an answer. */
 export const Label = z.string().nullable().meta({ description: 'Who owns the address, if known' })
 
 /** The curated label of a lower-case address at an instant; null if there was none. */
-export const labelOf = (address: string, at: Date): string | null => heldAt(known.get(address) ?? [], at)?.label ?? null
+export const labelOf = (address: string, at: Date): string | null =>
+  heldAt(byAddress.get(address) ?? [], at)?.label ?? null

@@ -227,14 +227,14 @@ export const liquiditySeriesRoute = endpoint({
       address: stable,
       ...head,
       sizes: sizes.map((size_tokens) => {
-        const own = samples.map((rows) => rows.find((row) => row.size_tokens === size_tokens))
-        const prices = own.map((row) => (row ? sizePrices(row) : null))
+        const rowsOfSize = samples.map((rows) => rows.find((row) => row.size_tokens === size_tokens))
+        const prices = rowsOfSize.map((row) => (row ? sizePrices(row) : null))
         return {
           size_tokens,
           sell_deviation_bps: prices.map((price) => price?.sell.deviation_bps ?? null),
           buy_deviation_bps: prices.map((price) => price?.buy.deviation_bps ?? null),
           half_spread_bps: prices.map((price) => price?.half_spread_bps ?? null),
-          is_sampled: own.map((row) => row !== undefined),
+          is_sampled: rowsOfSize.map((row) => row !== undefined),
         }
       }),
       depth_at_50bps: {

@@ -144,11 +144,11 @@ export const pegEventsRoute = endpoint({
     const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
     const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
-    const asked = { stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds, min_size } }
+    const params = { stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds, min_size } }
     const [events, peg] = await Promise.all([
       knownAt
-        ? announcedPegBreaks(app.clickhouse, { ...asked, kind, as_of: until ?? at, known_at: knownAt }, { signal })
-        : pegEventsAt(app.clickhouse, tracks, { ...asked, as_of, horizon }, reads),
+        ? announcedPegBreaks(app.clickhouse, { ...params, kind, as_of: until ?? at, known_at: knownAt }, { signal })
+        : pegEventsAt(app.clickhouse, tracks, { ...params, as_of, horizon }, reads),
       knownAt ? null : currentPeg(app.clickhouse, { stable, as_of: at }, reads),
     ])
     const state = peg && breaksState(peg)

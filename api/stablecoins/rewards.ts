@@ -87,7 +87,10 @@ export const rewardsRoute = endpoint({
       distributed,
       opt_in,
       top_funders: funders.map((funder) => ({ ...funder, label: labelOf(funder.address, at) })),
-      recent_distributions: recent.map((given) => ({ ...given, funder_label: labelOf(given.funder, at) })),
+      recent_distributions: recent.map((distribution) => ({
+        ...distribution,
+        funder_label: labelOf(distribution.funder, at),
+      })),
       coverage: withState(
         coverage,
         rewardsCoverage({ isRead: asOf !== null || pool.opted_in_supply !== null, endedAt }),

@@ -111,13 +111,13 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     const { id } = request.params
     const { state, limit, cursor: before } = request.query
     await requireSubscription(app, id)
-    const asked = { subscription_id: id, before, limit: limit + 1 }
+    const params = { subscription_id: id, before, limit: limit + 1 }
     const options = { signal: querySignal(request) }
-    const found =
+    const deliveryIds =
       state === undefined
-        ? await deliveryPage(app.clickhouse, asked, options)
-        : await deliveryPageOfState(app.clickhouse, { ...asked, state }, options)
-    const { rows: ids, next_cursor } = page(found, limit, (delivery_id) => delivery_id)
+        ? await deliveryPage(app.clickhouse, params, options)
+        : await deliveryPageOfState(app.clickhouse, { ...params, state }, options)
+    const { rows: ids, next_cursor } = page(deliveryIds, limit, (delivery_id) => delivery_id)
     return { deliveries: await readDeliveries(app, id, ids), next_cursor }
   })
 
@@ -126,8 +126,8 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     const subscription = await requireSubscription(app, id)
     requireEnabled(subscription)
     const event_type = request.body?.event_type ?? (subscription.event_types[0] as EventType)
-    const own = repeatable(['test', id], request.headers[IDEMPOTENCY_KEY], event_type)
-    return reply.code(202).send(await addTest(app, subscription, event_type, own))
+    const repeat = repeatable(['test', id], request.headers[IDEMPOTENCY_KEY], event_type)
+    return reply.code(202).send(await addTest(app, subscription, event_type, repeat))
   })
 
   app.post(
@@ -137,8 +137,8 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
       const { id, delivery_id } = request.params
       const subscription = await requireSubscription(app, id)
       requireEnabled(subscription)
-      const own = repeatable(['replay', id, delivery_id], request.headers[IDEMPOTENCY_KEY])
-      return reply.code(202).send(await addReplay(app, subscription, delivery_id, own))
+      const repeat = repeatable(['replay', id, delivery_id], request.headers[IDEMPOTENCY_KEY])
+      return reply.code(202).send(await addReplay(app, subscription, delivery_id, repeat))
     },
   )
 
@@ -148,8 +148,8 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     const since = new Date(Math.max(0, parseInstant('since', `${text}`, app.now()).getTime()))
     const subscription = await requireSubscription(app, id)
     requireEnabled(subscription)
-    const own = repeatable(['replay', id], request.headers[IDEMPOTENCY_KEY], request.body)
-    const deliveries = await addReplays(app, subscription, { since, onlyUndelivered }, own)
+    const repeat = repeatable(['replay', id], request.headers[IDEMPOTENCY_KEY], request.body)
+    const deliveries = await addReplays(app, subscription, { since, onlyUndelivered }, repeat)
     request.log.info({ webhook: id, deliveries }, 'events are being sent again')
     return reply.code(202).send({ deliveries })
   })

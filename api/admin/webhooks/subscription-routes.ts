@@ -90,8 +90,8 @@ export const adminWebhooksRoutes =
   async (app) => {
     app.post('/webhooks', { schema: createSchema, config: ADMIN }, async (request, reply) => {
       const { secretsKey } = required(terms)
-      const own = repeatable(['webhooks'], request.headers[IDEMPOTENCY_KEY], request.body)
-      const subscription = await createSubscription(app, required(terms), request.body, own)
+      const repeat = repeatable(['webhooks'], request.headers[IDEMPOTENCY_KEY], request.body)
+      const subscription = await createSubscription(app, required(terms), request.body, repeat)
       const { id } = subscription
       request.log.info({ webhook: id }, 'a webhook subscription was created')
       const secret = open(secretsKey, id, subscription.secret)
@@ -101,8 +101,8 @@ export const adminWebhooksRoutes =
     app.get('/webhooks', { schema: listSchema, config: ADMIN }, async (request) => {
       const { limit, cursor: after } = request.query
       const options = { signal: querySignal(request) }
-      const found = await listedWebhookSubscriptions(app.clickhouse, { limit: limit + 1, after }, options)
-      const { rows, next_cursor } = page(found, limit, ({ created_at, id }) => [created_at.getTime(), id])
+      const listed = await listedWebhookSubscriptions(app.clickhouse, { limit: limit + 1, after }, options)
+      const { rows, next_cursor } = page(listed, limit, ({ created_at, id }) => [created_at.getTime(), id])
       return { webhooks: rows.map((row) => published(row, app.now())), next_cursor }
     })
 
@@ -110,8 +110,8 @@ export const adminWebhooksRoutes =
       const { id } = request.params
       const now = app.now()
       const subscription = await requireSubscription(app, id)
-      const asked = { subscription_id: id, changed_at: subscription.changed_at, now }
-      const health = await subscriptionHealth(app.clickhouse, asked, { signal: querySignal(request) })
+      const params = { subscription_id: id, changed_at: subscription.changed_at, now }
+      const health = await subscriptionHealth(app.clickhouse, params, { signal: querySignal(request) })
       const { last_success_at, failing_since, ...counts } = health
       return {
         ...published(subscription, now),
@@ -191,8 +191,8 @@ export const adminWebhookSwitchesRoutes =
     app.post('/webhooks/:id/rotate-secret', { schema: rotateSchema, config: ADMIN }, async (request) => {
       const { id } = request.params
       const { secretsKey } = required(terms)
-      const own = repeatable(['rotate-secret', id], request.headers[IDEMPOTENCY_KEY])
-      const subscription = await rotateSecret(app, required(terms), id, own)
+      const repeat = repeatable(['rotate-secret', id], request.headers[IDEMPOTENCY_KEY])
+      const subscription = await rotateSecret(app, required(terms), id, repeat)
       request.log.info({ webhook: id }, 'the secret of a webhook subscription was rotated')
       return { ...published(subscription, app.now()), secret: open(secretsKey, id, subscription.secret) }
     })

@@ -104,17 +104,17 @@ function changedTarget(
   terms: WebhookTerms,
   id: string,
   before: Target,
-  { url: given, ...fields }: Partial<Omit<Target, 'sealed_url'>>,
+  { url: newUrl, ...fields }: Partial<Omit<Target, 'sealed_url'>>,
 ): Partial<Target> {
-  if (given === undefined && Object.keys(fields).length === 0) return {}
+  if (newUrl === undefined && Object.keys(fields).length === 0) return {}
   const { format = before.format, chat_id = before.chat_id } = fields
-  const known = storedTarget(terms, id, before)
+  const currentUrl = storedTarget(terms, id, before)
   // What was shown of a secret URL comes back from callers that write what they have read.
-  const url = given === undefined || given === before.url ? known : canonicalUrl(given)
+  const url = newUrl === undefined || newUrl === before.url ? currentUrl : canonicalUrl(newUrl)
   if (url === null) throw new BadParameterError('url', 'must be given again: the stored one cannot be decrypted')
   requireTarget(url, { format, chat_id })
-  const isSecret = isSecretUrl(url, format) || (url === known && before.sealed_url !== '')
-  const isStored = url === known && isSecret === (before.sealed_url !== '')
+  const isSecret = isSecretUrl(url, format) || (url === currentUrl && before.sealed_url !== '')
+  const isStored = url === currentUrl && isSecret === (before.sealed_url !== '')
   return { ...(isStored ? {} : storedUrl(terms, id, url, isSecret)), format, chat_id }
 }
 
@@ -133,14 +133,14 @@ async function requireRoom(app: FastifyInstance, { mostSubscriptions }: WebhookT
 export async function createSubscription(
   app: FastifyInstance,
   terms: WebhookTerms,
-  given: z.output<typeof NewSubscription>,
+  input: z.output<typeof NewSubscription>,
   request: RepeatableRequest | null,
 ): Promise<Subscription> {
-  await requireValid(app, terms, given)
-  requireTarget(given.url, { format: given.format, chat_id: given.chat_id ?? '' })
-  const { quiet_hours = null, digest_minutes = null, ...fields } = given
+  await requireValid(app, terms, input)
+  requireTarget(input.url, { format: input.format, chat_id: input.chat_id ?? '' })
+  const { quiet_hours = null, digest_minutes = null, ...fields } = input
   const holding = { ...NEVER_HELD, ...holdingOf({ quiet_hours, digest_minutes }) }
-  requireHoldable({ format: given.format, ...holding })
+  requireHoldable({ format: input.format, ...holding })
   for (let tried = 0; ; tried++) {
     const earlier = request && (await webhookVersionOfRequest(app.records, request))
     if (request && earlier) {
@@ -154,9 +154,9 @@ export async function createSubscription(
       request === null ? randomBytes(8).toString('hex') : hash('sha256', `${request.request_key}:${tried}`).slice(0, 16)
     const id = `wh_${suffix}`
     const now = app.now()
-    const { format } = given
-    const chat_id = given.chat_id ?? ''
-    const url = canonicalUrl(given.url)
+    const { format } = input
+    const chat_id = input.chat_id ?? ''
+    const url = canonicalUrl(input.url)
     const subscription: Subscription = {
       ...fields,
       ...holding,
@@ -164,12 +164,12 @@ export async function createSubscription(
       chat_id,
       id,
       version: 1,
-      stable_filter: given.stable_filter ?? [],
-      severity: given.severity ?? '',
-      min_bps: given.min_bps ?? 0,
-      min_seconds: given.min_seconds ?? 0,
-      min_size: given.min_size ?? 0,
-      min_severity: given.min_severity ?? '',
+      stable_filter: input.stable_filter ?? [],
+      severity: input.severity ?? '',
+      min_bps: input.min_bps ?? 0,
+      min_seconds: input.min_seconds ?? 0,
+      min_size: input.min_size ?? 0,
+      min_severity: input.min_severity ?? '',
       state: 'enabled',
       reason: '',
       secret: seal(terms.secretsKey, id, newSecret()),
@@ -217,13 +217,13 @@ const withoutAbsent = <Fields extends object>(fields: Fields) =>
   }
 
 /** Changes fields of a subscription, which apply to events that are recorded from then on. */
-export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
-  const { stable_filter, severity, min_bps, min_seconds, min_size, min_severity, ...rest } = given
-  const { url, format, chat_id, quiet_hours, digest_minutes, ...others } = rest
+export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, changes: Fields) {
+  const { stable_filter, severity, min_bps, min_seconds, min_size, min_severity, ...rest } = changes
+  const { url, format, chat_id, quiet_hours, digest_minutes, ...otherFields } = rest
   const earlier = await requireSubscription(app, id)
   // What is shown of a secret URL is not one; `changedTarget` takes it for the stored one.
   const isShown = earlier.sealed_url !== '' && url === earlier.url
-  await requireValid(app, terms, { ...given, url: isShown ? undefined : url })
+  await requireValid(app, terms, { ...changes, url: isShown ? undefined : url })
   const filters = {
     stable_filter: stable_filter === null ? [] : stable_filter,
     severity: severity === null ? ('' as const) : severity,
@@ -232,7 +232,7 @@ export async function updateSubscription(app: FastifyInstance, terms: WebhookTer
     min_size: min_size === null ? 0 : min_size,
     min_severity: min_severity === null ? ('' as const) : min_severity,
   }
-  const fields = { ...others, ...filters, ...holdingOf({ quiet_hours, digest_minutes }) }
+  const fields = { ...otherFields, ...filters, ...holdingOf({ quiet_hours, digest_minutes }) }
   const target = withoutAbsent({ url, format, chat_id: chat_id === null ? '' : chat_id })
   return change(app, id, (newest) => {
     const wanted = { ...withoutAbsent(fields), ...changedTarget(terms, id, newest, target) }

@@ -14,7 +14,7 @@ const KNOWN_MS = 10_000
 const MOST_STABLES = 1000
 
 /** What must be known of a data set to decide whether its past can still change. Times in unix seconds. */
-export type Known = {
+export type SettledSpan = {
   from_block: number
   from_time: number
   newest_time: number
@@ -26,16 +26,16 @@ export type Known = {
 export type FirstSample = { created: number; block: number; time: number }
 
 /** Whether an answer as of `asOf`, in unix seconds, can no longer change; if it is made of samples, as far as it depends on other facts. */
-export function isFinal({ reachSeconds, isSampled }: Finality, known: Known, asOf: number): boolean {
-  if (known.touched_ago < QUIET_SECONDS || asOf > known.newest_time - QUIET_SECONDS) return false
-  if (!known.is_from_start && asOf - reachSeconds <= known.from_time) return false
-  return isSampled || asOf > known.from_time
+export function isFinal({ reachSeconds, isSampled }: Finality, span: SettledSpan, asOf: number): boolean {
+  if (span.touched_ago < QUIET_SECONDS || asOf > span.newest_time - QUIET_SECONDS) return false
+  if (!span.is_from_start && asOf - reachSeconds <= span.from_time) return false
+  return isSampled || asOf > span.from_time
 }
 
 /** Whether the samples of an answer begin with the stable's creation, or with history, or before all that it reaches back to. */
 export function isSampledFor(
   { reachSeconds }: Finality,
-  { from_block }: Known,
+  { from_block }: SettledSpan,
   first: FirstSample | null,
   asOf: number,
 ): boolean {
@@ -59,8 +59,8 @@ export const finishedKnown = (knownAt: Date, now: Date): Finished =>
 function remembering<Value>(options: { max: number; ttl?: number }) {
   const remembered = new LRUCache<string, Promise<Value | null>>(options)
   return (key: string, read: () => Promise<Value | null>): Promise<Value | null> => {
-    const known = remembered.get(key)
-    if (known) return known
+    const earlier = remembered.get(key)
+    if (earlier) return earlier
     const reading = read()
     remembered.set(key, reading)
     const isCurrent = (): boolean => remembered.peek(key) === reading
@@ -77,17 +77,17 @@ function remembering<Value>(options: { max: number; ttl?: number }) {
  * begin, until a backfill or a rollback writes.
  */
 export function createReadFinished(clickhouse: ClickHouseClient, now: () => Date): ReadFinished {
-  const history = remembering<Known & { touched_at: string }>({ max: 1, ttl: KNOWN_MS })
+  const history = remembering<SettledSpan & { touched_at: string }>({ max: 1, ttl: KNOWN_MS })
   const samples = remembering<FirstSample>({ max: MOST_STABLES })
   return async ({ finality }, { asOf, knownAt, stable = '' }) => {
     if (knownAt !== null) return finishedKnown(knownAt, now())
     if (asOf === null) return 'live'
-    const known = await history('', () => settledSpan(clickhouse))
+    const span = await history('', () => settledSpan(clickhouse))
     const at = asOf.getTime() / 1000
-    if (known === null || at > known.newest_time - QUIET_SECONDS) return 'live'
-    if (finality === null || !isFinal(finality, known, at)) return 'past'
+    if (span === null || at > span.newest_time - QUIET_SECONDS) return 'live'
+    if (finality === null || !isFinal(finality, span, at)) return 'past'
     if (!finality.isSampled) return 'final'
-    const first = await samples(`${known.touched_at} ${stable}`, () => firstSample(clickhouse, { stable }))
-    return isSampledFor(finality, known, first, at) ? 'final' : 'past'
+    const first = await samples(`${span.touched_at} ${stable}`, () => firstSample(clickhouse, { stable }))
+    return isSampledFor(finality, span, first, at) ? 'final' : 'past'
   }
 }

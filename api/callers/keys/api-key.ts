@@ -24,5 +24,5 @@ export const prefixOf = (key: string): string => key.slice(0, PREFIX_LENGTH)
 export const hashOf = (key: string): string => hash('sha256', key)
 
 /** Compares two hashes in constant time. */
-export const isSameHash = (one: string, other: string): boolean =>
-  timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'))
+export const isSameHash = (first: string, other: string): boolean =>
+  timingSafeEqual(Buffer.from(first, 'latin1'), Buffer.from(other, 'latin1'))

@@ -7,15 +7,15 @@ import { parseIpAddress } from '../../../process/ip-networks.js'
 const IPV6_PREFIX_WORDS = 4
 
 /** Clients come back, and parsing an address takes longer than the rest of a cached answer. */
-const known = new LRUCache<string, string>({ max: 10_000 })
+const networks = new LRUCache<string, string>({ max: 10_000 })
 
 /** The unit of rate limits: an IPv4 address, also one written as IPv6, or the /64 network of an IPv6 address. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
-  const before = known.get(address)
+  const before = networks.get(address)
   if (before !== undefined) return before
   const network = read(address)
-  known.set(address, network)
+  networks.set(address, network)
   return network
 }
 

@@ -2,7 +2,7 @@
 export type Count = { consumed: number; resetMs: number }
 
 /** Counts in this process alone. */
-type OwnCounts = {
+type LocalCounts = {
   count: (asker: string, points: number) => Count
   consumed: (asker: string) => number
 }
@@ -14,7 +14,7 @@ const SWEEP = { least: 1000, factor: 2 }
  * Counts in windows of `windowMs`, each of which begins with its first request. Not by a library, because they all
  * return promises, and the fast lane must decide synchronously. `nowMs` is a monotonic clock.
  */
-export function createOwnCounts(windowMs: number, nowMs = () => performance.now()): OwnCounts {
+export function createLocalCounts(windowMs: number, nowMs = () => performance.now()): LocalCounts {
   const windows = new Map<string, { consumed: number; endsAt: number }>()
   let sweepAt = SWEEP.least
 
@@ -52,7 +52,7 @@ const FAR_BELOW = 1 / 2
  */
 const SHARE = 1 / 32
 
-type Known = {
+type Tally = {
   /** The shared count when it was last read. */
   consumed: number
   endsAt: number
@@ -73,13 +73,13 @@ export function createDeferredCounts(
   consume: RequestCounter['count'],
   nowMs: () => number = () => performance.now(),
 ): RequestCounter {
-  const askers = new Map<string, Known>()
+  const askers = new Map<string, Tally>()
   let sweepAt = SWEEP_DEFERRED.least
 
   function remember(asker: string, consumed: number, resetMs: number): void {
-    const known = askers.get(asker)
+    const tally = askers.get(asker)
     const endsAt = nowMs() + resetMs
-    if (known) Object.assign(known, { consumed, endsAt })
+    if (tally) Object.assign(tally, { consumed, endsAt })
     else {
       if (askers.size >= sweepAt) sweep()
       askers.set(asker, { consumed, endsAt, unreported: 0, isReporting: false })
@@ -95,34 +95,34 @@ export function createDeferredCounts(
 
   /** Includes the local count. */
   async function count(asker: string, points: number) {
-    const known = askers.get(asker)
-    const unreported = known?.unreported ?? 0
-    if (known) known.unreported = 0
+    const tally = askers.get(asker)
+    const unreported = tally?.unreported ?? 0
+    if (tally) tally.unreported = 0
     const counted = await consume(asker, points + unreported)
     remember(asker, counted.consumed, counted.resetMs)
     return counted
   }
 
-  function report(asker: string, known: Known): void {
-    known.isReporting = true
+  function report(asker: string, tally: Tally): void {
+    tally.isReporting = true
     setTimeout(async () => {
       // Never rejects: `consume` falls back to counting in this process.
-      if (known.unreported > 0) await count(asker, 0)
-      known.isReporting = false
-      if (known.unreported > 0) report(asker, known)
+      if (tally.unreported > 0) await count(asker, 0)
+      tally.isReporting = false
+      if (tally.unreported > 0) report(asker, tally)
     }, REPORT_AFTER_MS).unref()
   }
 
   return {
     count,
     countNow: (asker, limit) => {
-      const known = askers.get(asker)
+      const tally = askers.get(asker)
       const now = nowMs()
-      if (known === undefined || known.endsAt <= now) return null
-      if (known.consumed >= limit * FAR_BELOW || known.unreported >= Math.floor(limit * SHARE)) return null
-      known.unreported += 1
-      if (!known.isReporting) report(asker, known)
-      return { consumed: known.consumed + known.unreported, resetMs: known.endsAt - now }
+      if (tally === undefined || tally.endsAt <= now) return null
+      if (tally.consumed >= limit * FAR_BELOW || tally.unreported >= Math.floor(limit * SHARE)) return null
+      tally.unreported += 1
+      if (!tally.isReporting) report(asker, tally)
+      return { consumed: tally.consumed + tally.unreported, resetMs: tally.endsAt - now }
     },
   }
 }

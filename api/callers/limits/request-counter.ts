@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
-import { type Count, createDeferredCounts, createOwnCounts, type RequestCounter } from './counts.js'
+import { type Count, createDeferredCounts, createLocalCounts, type RequestCounter } from './counts.js'
 
 /** Requests are counted in windows of this length, each of which begins with its first request. */
 export const WINDOW_SECONDS = 60
@@ -22,9 +22,9 @@ const countOf = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Count => ({
  * logged; no request waits for Redis to come back. `database` distinguishes services that share a Redis.
  */
 export function createRequestCounter(redis: Redis | null, database: string, log: FastifyBaseLogger): RequestCounter {
-  const own = createOwnCounts(WINDOW_SECONDS * 1000)
-  const ownNow = (asker: string, limit: number) => (own.consumed(asker) < limit ? own.count(asker, 1) : null)
-  if (redis === null) return { count: async (asker, points) => own.count(asker, points), countNow: ownNow }
+  const local = createLocalCounts(WINDOW_SECONDS * 1000)
+  const countLocally = (asker: string, limit: number) => (local.consumed(asker) < limit ? local.count(asker, 1) : null)
+  if (redis === null) return { count: async (asker, points) => local.count(asker, points), countNow: countLocally }
 
   const keyPrefix = `plumbline:${database}:requests`
   const shared = new RateLimiterRedis({ ...ENDLESS, storeClient: redis, keyPrefix, rejectIfRedisNotReady: true })
@@ -45,7 +45,7 @@ export function createRequestCounter(redis: Redis | null, database: string, log:
   }
 
   const consume = async (asker: string, points: number): Promise<Count> => {
-    if (isAway) return own.count(asker, points)
+    if (isAway) return local.count(asker, points)
     try {
       return countOf(await shared.consume(asker, points))
     } catch (error) {
@@ -54,13 +54,13 @@ export function createRequestCounter(redis: Redis | null, database: string, log:
         log.warn({ err: error }, 'redis is unreachable: each process counts requests by itself')
         lookAgain()
       }
-      return own.count(asker, points)
+      return local.count(asker, points)
     }
   }
 
   const deferred = createDeferredCounts(consume)
   return {
     count: deferred.count,
-    countNow: (asker, limit) => (isAway ? ownNow(asker, limit) : deferred.countNow(asker, limit)),
+    countNow: (asker, limit) => (isAway ? countLocally(asker, limit) : deferred.countNow(asker, limit)),
   }
 }

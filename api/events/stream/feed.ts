@@ -42,21 +42,21 @@ export function createFeedHub(options: Options): FeedHub {
   return {
     join: async () => {
       current ??= startFeed(options)
-      const own = current
+      const joined = current
       members++
       let isIn = true
       const leave = (): void => {
         if (!isIn) return
         isIn = false
         if (--members > 0) return
-        own.stop()
+        joined.stop()
         current = null
       }
-      await own.ready.catch((error) => {
+      await joined.ready.catch((error) => {
         leave()
         throw error
       })
-      return { feed: own.feed, leave }
+      return { feed: joined.feed, leave }
     },
   }
 }

@@ -42,10 +42,10 @@ export function createStreamPlaces({ total, perAddress, perKey }: StreamLimits):
   return {
     take: (caller, ip) => {
       const { kind, most, name } = holderOf(caller, ip)
-      const own = open.get(name) ?? 0
-      if (own >= most) throw new TooManyStreamsError(most, kind)
+      const openStreams = open.get(name) ?? 0
+      if (openStreams >= most) throw new TooManyStreamsError(most, kind)
       if (all >= total) throw new StreamsBusyError()
-      open.set(name, own + 1)
+      open.set(name, openStreams + 1)
       all++
       let isTaken = true
       return () => {

@@ -99,7 +99,7 @@ export function withCommonResponses(document: ApiDocument, problems: RecordedAns
     description,
     content: { [PROBLEM_TYPE]: { schema, examples: recorded(statuses.filter((status) => problems[status])) } },
   })
-  const others = Object.keys(problems).filter((status) => !(status in NAMED || status in IN_USE))
+  const otherStatuses = Object.keys(problems).filter((status) => !(status in NAMED || status in IN_USE))
   document.components.responses = {
     ...Object.fromEntries(
       Object.entries({ ...NAMED, ...IN_USE }).map(([status, name]) => [
@@ -107,11 +107,11 @@ export function withCommonResponses(document: ApiDocument, problems: RecordedAns
         response(STATUS_CODES[status] as string, [status]),
       ]),
     ),
-    [OTHERS]: response('Any other problem', others),
+    [OTHERS]: response('Any other problem', otherStatuses),
   }
   for (const { operation } of operationsOf(document)) {
-    const own = '402' in operation.responses ? { ...NAMED, ...IN_USE } : NAMED
-    for (const [status, name] of Object.entries(own)) operation.responses[status] ??= reference(name)
+    const named = '402' in operation.responses ? { ...NAMED, ...IN_USE } : NAMED
+    for (const [status, name] of Object.entries(named)) operation.responses[status] ??= reference(name)
     operation.responses.default ??= reference(OTHERS)
   }
   return document

@@ -76,11 +76,11 @@ const FILES: ReadonlyArray<readonly [number, unknown]> = [[4217, tempo]]
 
 /** The briefings of all chains by chain id, looked up by address in lower case. Throws BriefingError for a bad file. */
 export function curatedBriefings(files: typeof FILES = FILES): CuratedBriefings {
-  const known = new Map<string, CuratedBriefing>()
+  const byStable = new Map<string, CuratedBriefing>()
   for (const [chainId, content] of files) {
     const { data, error } = Briefings.safeParse(content)
     if (error) throw new BriefingError(chainId, error)
-    for (const briefing of data) known.set(`${chainId} ${briefing.address}`, briefing)
+    for (const briefing of data) byStable.set(`${chainId} ${briefing.address}`, briefing)
   }
-  return { of: (chainId, address) => known.get(`${chainId} ${address}`) ?? null }
+  return { of: (chainId, address) => byStable.get(`${chainId} ${address}`) ?? null }
 }

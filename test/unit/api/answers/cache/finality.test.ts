@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { finishedKnown, isFinal, isSampledFor, type Known } from '../../../../../api/answers/cache/finality.js'
+import { finishedKnown, isFinal, isSampledFor, type SettledSpan } from '../../../../../api/answers/cache/finality.js'
 import { CACHE_POLICIES, freshnessOf } from '../../../../../api/answers/cache/policies.js'
 
 const DAY = 86_400
 const { peg, flows, rewards } = CACHE_POLICIES
 const REACH = peg.finality.reachSeconds
 /** History of the longest window and three weeks, that begins in the middle of the chain. */
-const known: Known = {
+const known: SettledSpan = {
   from_block: 1000,
   from_time: 0,
   newest_time: REACH + 23 * DAY,
