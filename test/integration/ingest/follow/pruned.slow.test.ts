@@ -11,7 +11,7 @@ import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { type FaultyNode, faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
-import { copyHistory, fingerprintOfHistory } from '../../../support/ingested.js'
+import { fingerprintOfHistory } from '../../../support/ingested.js'
 import { test } from '../../../support/services.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 import { eventually } from '../../../support/webhooks.js'
@@ -116,7 +116,7 @@ describe('ingest of blocks whose state the node has dropped', { timeout: 300_000
     clickhouse,
   }) => {
     await killInFirstBatch(clickhouseEnv, clickhouse, pruned.url)
-    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
     expect(await allRollbacks(clickhouse)).toEqual([])
     const found = await fingerprint(clickhouse)
     expect(pick(found, ofLogs)).toEqual(pick(expected, ofLogs))
