@@ -6,30 +6,27 @@ import { wholeSince } from '../chain/history.js'
 import { FIRST_BLOCK } from '../chain/missing.js'
 import type { SearchedStretch } from '../chain/searched.js'
 import { defineOptionalRow, defineRow, onlyColumn, type QuerySignal, type ReadOptions } from '../store/define-query.js'
-import { type DoneSlots, doneStretches, readDoneSlots, undoneStretches } from './done-slots.js'
+import { type DoneSlots, doneStretches, undoneStretches } from './done-slots.js'
 import type { SlotJob } from './periods.js'
 
 /** Slots of a job between two times, both excluded, in unix seconds. */
-type SlotRange = { job: string; period_seconds: number; from_time: number; to_time: number; known_at?: Date | null }
+type SlotRange = { period_seconds: number; from_time: number; to_time: number }
 
 /**
  * The undone slots of a job in a range, in unix seconds, oldest first: at most `limit`, the oldest ones, or the newest with
- * `newest_first`. With `known_at`, as it was then.
+ * `newest_first`. `done` must go back to `from_time`.
  */
-export async function dueSlots(
-  clickhouse: ClickHouseClient,
+export function dueSlots(
+  done: DoneSlots,
   {
     job,
-    known_at,
     limit,
     newest_first = false,
     ...range
-  }: SlotRange & { limit: number; newest_first?: boolean | undefined },
-  options?: ReadOptions,
-): Promise<number[]> {
-  const { period_seconds, from_time } = range
-  const request = { jobs: [{ name: job, period_seconds }], from_time, known_at }
-  const undone = undoneStretches(doneOf(await readDoneSlots(clickhouse, request, options), range, job), range)
+  }: SlotRange & { job: string; limit: number; newest_first?: boolean | undefined },
+): number[] {
+  const { period_seconds } = range
+  const undone = undoneStretches(doneOf(done, range, job), range)
   const slots: number[] = []
   for (const { from, until } of newest_first ? undone.toReversed() : undone) {
     const count = Math.min((until - from) / period_seconds, limit - slots.length)
@@ -173,7 +170,7 @@ export type DueSlots = { slots: number; oldest_at: Date; done: number }
 export type WaitingSlots = { slots: number; reason: WaitReason; until: Date }
 
 /** How many slots are undone in a range, and the oldest of them in unix seconds; null if none is. */
-function undoneIn(done: readonly SearchedStretch[], range: Omit<SlotRange, 'job'>) {
+function undoneIn(done: readonly SearchedStretch[], range: SlotRange) {
   const undone = undoneStretches(done, range)
   const seconds = undone.reduce((sum, { from, until }) => sum + until - from, 0)
   const [first] = undone

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
+import { type DoneSlots, readDoneSlots } from '../../clickhouse/jobs/done-slots.js'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
 import { insertJobRun, insertJobRuns } from '../../clickhouse/jobs/runs.js'
 import { dueSlots, type SlotHistory, slotHistory, waitingUntil } from '../../clickhouse/jobs/slots.js'
@@ -77,8 +78,17 @@ export async function findDueSlots(
   limit: number,
 ): Promise<Slot[]> {
   const history = await slotHistory(clickhouse)
-  return history ? dueSlotsIn(history, clickhouse, job, jobs, limit) : []
+  if (!history) return []
+  const done = await readDoneSlots(clickhouse, {
+    jobs: [job, ...jobsBefore(job, jobs)],
+    from_time: waitingUntil(job, history).until,
+  })
+  return dueSlotsIn(history, done, job, jobs, limit)
 }
+
+/** The jobs that a job depends on. */
+const jobsBefore = ({ after = [] }: SlotJob, jobs: readonly SlotJob[]): SlotJob[] =>
+  jobs.filter(({ name }) => after.includes(name))
 
 /**
  * A function that resolves to the names of those of the given jobs that have a slot to do now; `jobs` has those that they depend
@@ -94,45 +104,42 @@ export function createDueLook(
   return async (wanted) => {
     const history = await slotHistory(clickhouse)
     if (!history) return []
-    const isDue = await Promise.all(
-      wanted.map(async (job) => {
-        const slots = Math.ceil(history.to_time / job.period_seconds)
-        const state = `${history.revision} ${waitingUntil(job, history).until} ${slots}`
-        if (!job.after && idle.get(job.name) === state) return false
-        const due = await dueSlotsIn(history, clickhouse, job, jobs, 1)
-        if (due.length === 0) idle.set(job.name, state)
-        else idle.delete(job.name)
-        return due.length > 0
-      }),
-    )
-    return wanted.filter((_, i) => isDue[i]).map(({ name }) => name)
+    const stateOf = (job: SlotJob): string =>
+      `${history.revision} ${waitingUntil(job, history).until} ${Math.ceil(history.to_time / job.period_seconds)}`
+    const candidates = wanted.filter((job) => job.after || idle.get(job.name) !== stateOf(job))
+    if (candidates.length === 0) return []
+    const done = await readDoneSlots(clickhouse, {
+      jobs: [...new Set(candidates.flatMap((job) => [job, ...jobsBefore(job, jobs)]))],
+      from_time: Math.min(...candidates.map((job) => waitingUntil(job, history).until)),
+    })
+    return candidates.flatMap((job) => {
+      const isDue = dueSlotsIn(history, done, job, jobs, 1).length > 0
+      if (isDue) idle.delete(job.name)
+      else idle.set(job.name, stateOf(job))
+      return isDue ? [job.name] : []
+    })
   }
 }
 
-async function dueSlotsIn(
+function dueSlotsIn(
   history: SlotHistory,
-  clickhouse: ClickHouseClient,
+  done: DoneSlots,
   job: SlotJob,
   jobs: readonly SlotJob[],
   limit: number,
-): Promise<Slot[]> {
+): Slot[] {
   const { revision, read_since } = history
   const from_time = waitingUntil(job, history).until
   let { to_time } = history
-  for (const { name, period_seconds } of jobs.filter(({ name }) => job.after?.includes(name))) {
-    const [missing] = await dueSlots(clickhouse, {
-      job: name,
-      period_seconds,
-      from_time,
-      to_time: history.to_time,
-      limit: 1,
-    })
+  for (const { name, period_seconds } of jobsBefore(job, jobs)) {
+    const range = { period_seconds, from_time, to_time: history.to_time }
+    const [missing] = dueSlots(done, { job: name, ...range, limit: 1 })
     const next = missing ?? Math.ceil(history.to_time / period_seconds) * period_seconds
     to_time = Math.min(to_time, next - period_seconds + 1)
   }
   if (to_time <= from_time) return []
   const { name, period_seconds, newest_first } = job
-  const due = await dueSlots(clickhouse, { job: name, period_seconds, from_time, to_time, limit, newest_first })
+  const due = dueSlots(done, { job: name, period_seconds, from_time, to_time, limit, newest_first })
   return due.map((slot_at) => ({
     job: name,
     at: new Date(slot_at * 1000),

@@ -10,13 +10,14 @@ import {
   newestSequenceBy,
 } from '../../clickhouse/events/log.js'
 import { unannounced } from '../../clickhouse/events/standing.js'
+import { readDoneSlots } from '../../clickhouse/jobs/done-slots.js'
 import { newestHealth } from '../../clickhouse/jobs/health.js'
 import { newestLease } from '../../clickhouse/jobs/leases.js'
-import { PERIOD_SECONDS, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
+import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { countSlots } from '../../clickhouse/jobs/progress.js'
 import { jobProgress, jobRuns, jobStatuses } from '../../clickhouse/jobs/runs.js'
 import { readSearches } from '../../clickhouse/jobs/searches.js'
-import { dueSlots, slotHistory } from '../../clickhouse/jobs/slots.js'
+import { slotHistory } from '../../clickhouse/jobs/slots.js'
 import { listedApiKeys } from '../../clickhouse/keys/api-keys.js'
 import { paymentSteps } from '../../clickhouse/payments/ledger.js'
 import { failingSubscriptions, pendingDeliveries } from '../../clickhouse/webhooks/attempts.js'
@@ -58,7 +59,6 @@ const HOUR = 3_600_000
 const events = YEAR.days * YEAR.events
 const deliveries = events * YEAR.subscriptions
 const job = 'peg-events'
-const period_seconds = PERIOD_SECONDS[job]
 
 const stack = await startStack()
 try {
@@ -82,8 +82,7 @@ try {
     'readSearches known_at': (c) => readSearches(c, { job, known_at: ago(100 * 24 * HOUR) }),
     'readSearches after before': (c) => readSearches(c, { job, before: searches }),
     slotHistory: (c) => slotHistory(c),
-    dueSlots: (c) =>
-      dueSlots(c, { job, period_seconds, from_time: history.from_time, to_time: history.to_time, limit: 100 }),
+    readDoneSlots: (c) => readDoneSlots(c, { jobs: SLOT_JOBS, from_time: history.from_time }),
     countSlots: (c) => countSlots(c, SLOT_JOBS, { history, now: NOW }),
     newestHealth: (c) => newestHealth(c),
     newestSequence: (c) => newestSequence(c),
