@@ -15,6 +15,20 @@ const CoveredRange = z.object({
 })
 export type CoveredRange = z.infer<typeof CoveredRange>
 
+/** Both ends included. */
+export type BlockRange = { from_block: number; to_block: number }
+
+/** The ranges in order, with adjacent and overlapping ones merged. */
+export function merged(ranges: readonly BlockRange[]): BlockRange[] {
+  const whole: BlockRange[] = []
+  for (const { from_block, to_block } of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
+    const last = whole.at(-1)
+    if (last && from_block <= last.to_block + 1) last.to_block = Math.max(last.to_block, to_block)
+    else whole.push({ from_block, to_block })
+  }
+  return whole
+}
+
 /** A rollback of the tip: of the batches up to `after_sequence`, no block after `kept_block` is left. */
 export type RolledBack = { after_sequence: number; kept_block: number }
 
@@ -36,32 +50,49 @@ const Batches = {
   last_block: z.int(),
 }
 
+/** How many thousands of batches are added up first, and how many only where those do not follow each other. */
+const [MANY_THOUSANDS, ONE_THOUSAND] = [1000, 1]
+
 /**
- * For each track, thousand of sequence numbers, families and stables, the range of the committed batches of which some may be in
- * a range of blocks and some had been recorded by `recorded_by`. `is_filled`: they all had, and they fill it without a gap, an
- * overlap or a repetition. The hashes of all ends but the first and the last cancel out only then. The engine keeps this beside
- * the rows, as long as it is asked for in these words (projection `thousands`).
+ * For each track, so many thousands of sequence numbers, families and stables, the range of the committed batches of which some may
+ * be in a range of blocks and some had been recorded by `recorded_by`. `is_filled`: they all had, and they fill it without a gap,
+ * an overlap or a repetition. The hashes of all ends but the first and the last cancel out only then. The engine keeps this beside
+ * the rows by thousands, as long as it is asked for in these words (projection `thousands`). Of some groups of many thousands, or
+ * of all if `groups` is empty.
  */
-const thousandsWithin = defineQuery({
+const groupsWithin = defineQuery({
   name: 'coverage',
-  params: z.object({ from_block: z.int(), to_block: z.int(), recorded_by }),
+  params: z.object({
+    thousands: z.int().positive(),
+    tracks: z.array(z.string()),
+    groups: z.array(z.int()),
+    from_block: z.int(),
+    to_block: z.int(),
+    by_backfills: z.boolean(),
+    recorded_by,
+  }),
   row: z.object({
     ...Batches,
-    thousand: z.int(),
+    group: z.int(),
     first_number: z.int(),
     last_number: z.int(),
     is_filled: z.boolean(),
   }),
   sql: `
-    SELECT toString(track) AS track, toUInt32(intDiv(sequence_number, 1000)) AS thousand, CAST(families, 'Array(String)') AS families, stables,
+    SELECT toString(track) AS track, toUInt32(intDiv(intDiv(sequence_number, 1000), {thousands: UInt32})) AS group,
+           CAST(families, 'Array(String)') AS families, stables,
            toUInt32(min(sequence_number)) AS first_number, toUInt32(max(sequence_number)) AS last_number,
            toUInt32(min(from_block)) AS first_block, toUInt32(max(to_block)) AS last_block,
            (sum(cityHash64(to_block + 1) - cityHash64(from_block)) = cityHash64(max(to_block) + 1) - cityHash64(min(from_block))
              AND max(recorded_at) <= {recorded_by: DateTime64(3)})::Bool AS is_filled
-    FROM ingest_batches WHERE state = 'committed'
-    GROUP BY ingest_batches.track, intDiv(sequence_number, 1000), ingest_batches.families, ingest_batches.stables
+    FROM ingest_batches
+    WHERE state = 'committed' AND (ingest_batches.track != '${TIP}' OR NOT {by_backfills: Bool})
+      AND (empty({groups: Array(UInt64)}) OR
+           (toString(ingest_batches.track), intDiv(intDiv(sequence_number, 1000), ${MANY_THOUSANDS})) IN arrayZip({tracks: Array(String)}, {groups: Array(UInt64)}))
+    GROUP BY ingest_batches.track, intDiv(intDiv(sequence_number, 1000), {thousands: UInt32}), ingest_batches.families, ingest_batches.stables
     HAVING min(recorded_at) <= {recorded_by: DateTime64(3)} AND max(to_block) >= {from_block: UInt64} AND min(from_block) <= {to_block: UInt64}`,
 })
+type BatchGroup = CommittedBatches & { group: number; first_number: number; is_filled: boolean }
 
 /** The committed batches of some thousands of a track, one by one. */
 const batchesOf = defineQuery({
@@ -88,7 +119,7 @@ export type CommittedBatches = z.infer<z.ZodObject<typeof Batches>> & { last_num
 
 /** What is left of the blocks of batches after rollbacks, by family and stables; adjacent ranges are merged. */
 export function rangesOf(batches: readonly CommittedBatches[], rollbacks: readonly RolledBack[]): CoveredRange[] {
-  const groups = new Map<string, CoveredRange[]>()
+  const groups = new Map<string, Pick<CoveredRange, 'family' | 'stables'> & { ranges: BlockRange[] }>()
   for (const { track, families, stables, last_number, first_block, last_block } of batches) {
     const kept = rollbacks.flatMap(({ after_sequence, kept_block }) =>
       after_sequence >= last_number ? kept_block : [],
@@ -98,34 +129,48 @@ export function rangesOf(batches: readonly CommittedBatches[], rollbacks: readon
     for (const family of families) {
       const ofStables = needsState(family) ? stables.toSorted() : []
       const key = `${family} ${ofStables.join()}`
-      const ranges = groups.get(key) ?? []
-      groups.set(key, ranges)
-      ranges.push({ family, stables: ofStables, from_block: first_block, to_block })
+      const group = groups.get(key) ?? { family, stables: ofStables, ranges: [] }
+      groups.set(key, group)
+      group.ranges.push({ from_block: first_block, to_block })
     }
   }
-  const whole = [...groups.values()].flatMap(joinedRanges)
-  return whole.sort(
+  const covered = [...groups.values()].flatMap(({ ranges, ...of }) =>
+    merged(ranges).map((range) => ({ ...of, ...range })),
+  )
+  return covered.sort(
     (a, b) => compare(a.family, b.family) || a.from_block - b.from_block || compare(a.stables.join(), b.stables.join()),
   )
 }
 
-/** The ranges of one family and its stables in order; adjacent and overlapping ones become one. */
-function joinedRanges(ranges: readonly CoveredRange[]): CoveredRange[] {
-  const joined: CoveredRange[] = []
-  for (const range of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
-    const last = joined.at(-1)
-    if (last && range.from_block <= last.to_block + 1) last.to_block = Math.max(last.to_block, range.to_block)
-    else joined.push({ ...range })
-  }
-  return joined
-}
-
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Whether batches are covered as one range: without a gap, and without one that a rollback removed or kept in part. */
+const isWhole =
+  (rollbacks: readonly RolledBack[]) =>
+  ({ track, first_number, last_number, is_filled }: BatchGroup): boolean =>
+    is_filled &&
+    !(
+      track === TIP &&
+      rollbacks.some(({ after_sequence }) => after_sequence >= first_number && after_sequence < last_number)
+    )
+
+/** The groups all of whose batches are covered as one range, and the places of the others, of which another part is not either. */
+function partsOf(groups: readonly BatchGroup[], rollbacks: readonly RolledBack[]) {
+  const placeOf = ({ track, group }: BatchGroup): string => `${group} ${track}`
+  const parts = groups.filter((group) => !isWhole(rollbacks)(group))
+  const places = new Set(parts.map(placeOf))
+  return {
+    whole: groups.filter((group) => !places.has(placeOf(group))),
+    tracks: parts.map(({ track }) => track),
+    groups: parts.map(({ group }) => group),
+  }
+}
 
 /**
  * The ranges of `coveredRanges`, but may leave out batches that contain none of the blocks from `from_block` to
- * `to_block`. With `by_backfills` it leaves out the batches of the tip. Reads a row for each thousand batches, and the
- * batches themselves only where they do not follow each other, or where some were recorded or rolled back later.
+ * `to_block`. With `by_backfills` it leaves out the batches of the tip. Reads a row for each million batches, for each thousand
+ * of a million, and the batches of a thousand, only where they do not follow each other, or where some were recorded or rolled
+ * back later.
  */
 export async function coveredRangesWithin(
   clickhouse: ClickHouseClient,
@@ -135,25 +180,19 @@ export async function coveredRangesWithin(
   }: { from_block: number; to_block: number; by_backfills?: boolean; recorded_by?: Date | undefined },
   options?: { signal?: QuerySignal },
 ): Promise<CoveredRange[]> {
-  const [rollbacks, stored] = await Promise.all([
+  const groupsOf = (thousands: number, places: { tracks: string[]; groups: number[] }) =>
+    groupsWithin(clickhouse, { ...range, ...places, thousands, by_backfills }, options)
+  const [rollbacks, all] = await Promise.all([
     rollbacksAt(clickhouse, { recorded_by: range.recorded_by }, options),
-    thousandsWithin(clickhouse, range, options),
+    groupsOf(MANY_THOUSANDS, { tracks: [], groups: [] }),
   ])
-  const thousands = stored.filter(({ track }) => track !== TIP || !by_backfills)
-  const isWhole = ({ track, first_number, last_number, is_filled }: (typeof thousands)[number]): boolean =>
-    is_filled &&
-    !(
-      track === TIP &&
-      rollbacks.some(({ after_sequence }) => after_sequence >= first_number && after_sequence < last_number)
-    )
-  const parts = thousands.filter((thousand) => !isWhole(thousand))
-  const [tracks, numbers] = [parts.map(({ track }) => track), parts.map(({ thousand }) => thousand)]
-  const single =
-    parts.length === 0 ? [] : await batchesOf(clickhouse, { ...range, tracks, thousands: numbers }, options)
-  // A thousand of which one group is read batch by batch is read so in all of its groups.
-  const isRead = (group: { track: string; thousand: number }): boolean =>
-    parts.some(({ track, thousand }) => track === group.track && thousand === group.thousand)
-  return rangesOf([...thousands.filter((thousand) => !isRead(thousand)), ...single], rollbacks)
+  const millions = partsOf(all, rollbacks)
+  if (millions.groups.length === 0) return rangesOf(all, rollbacks)
+  const thousands = partsOf(await groupsOf(ONE_THOUSAND, millions), rollbacks)
+  const { tracks, groups } = thousands
+  const batches =
+    groups.length === 0 ? [] : await batchesOf(clickhouse, { ...range, tracks, thousands: groups }, options)
+  return rangesOf([...millions.whole, ...thousands.whole, ...batches], rollbacks)
 }
 
 /**

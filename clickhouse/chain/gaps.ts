@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { FAMILIES, type Family, STEADY_FAMILIES } from './batches.js'
-import { type CoveredRange, coveredRangesWithin, recorded_by } from './covered-ranges.js'
+import { type BlockRange, type CoveredRange, coveredRangesWithin, merged, recorded_by } from './covered-ranges.js'
 
 /** A range of blocks, both ends included, for which a family could not be read, and why. */
 export type IngestGap = { family: Family; from_block: number; to_block: number; reason: string }
@@ -35,20 +35,6 @@ export const declaredGaps = defineQuery({
     GROUP BY family, from_block, to_block
     ORDER BY family, from_block, to_block`,
 })
-
-/** Both ends included. */
-type BlockRange = { from_block: number; to_block: number }
-
-/** The ranges in order, with adjacent and overlapping ones merged. */
-export function merged(ranges: readonly BlockRange[]): BlockRange[] {
-  const whole: BlockRange[] = []
-  for (const { from_block, to_block } of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
-    const last = whole.at(-1)
-    if (last && from_block <= last.to_block + 1) last.to_block = Math.max(last.to_block, to_block)
-    else whole.push({ from_block, to_block })
-  }
-  return whole
-}
 
 /** How many blocks of `gaps` are in none of the `covered` ranges. */
 export function missingBlocks(gaps: readonly BlockRange[], covered: readonly BlockRange[]): number {

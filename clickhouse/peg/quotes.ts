@@ -116,11 +116,11 @@ async function lossesOf(
     hourOfInstant(clickhouse, { stables, as_of }, options),
   ])
   const [inEarlier, inHour] = [byStable(earlier), byStable(hour)]
-  const found = stables.flatMap((stable) => {
+  const sampled = stables.flatMap((stable) => {
     const hours = hoursTogether(inEarlier(stable)[0], inHour(stable)[0])
     return hours ? { stable, ...hours } : []
   })
-  const [priced, unpriced] = [found.filter(({ quoted }) => quoted), found.filter(({ quoted }) => !quoted)]
+  const [priced, unpriced] = [sampled.filter(({ quoted }) => quoted), sampled.filter(({ quoted }) => !quoted)]
   const hours = priced.flatMap(({ stable, quoted, following }) =>
     [quoted, following].flatMap((time) => (time ? { stable, hour: startOfHour(time) } : [])),
   )

@@ -297,7 +297,7 @@ const PREFIXES = [
 ]
 const contractOf = (prefix: string, topics: number): Hex => `0x${prefix.slice(2).padEnd(39, '1')}${topics}`
 
-/** The same event as the chain's own, with the largest values that its types allow. */
+/** The largest values that the types of an event allow, in an event as the chain has it. */
 function forgery(event: AbiEvent, victim: Hex): { topics: Hex[]; data: Hex } {
   const inputs = event.inputs.map((input) => ({ ...input, value: largestOf(input.type, victim) }))
   const plain = inputs.filter(({ indexed }) => !indexed)
