@@ -10,8 +10,6 @@ export const INTEGRATION = {
   hookTimeout: 900_000,
   // More than there are cores: much of a test's time is waiting for processes that start and leases that end.
   maxWorkers: 3,
-  // A run of over an hour is not lost to one test that a busy machine upset; the end of the run names each that needed this.
-  retry: process.env.CI ? 1 : 0,
   sequence: { groupOrder: 1 },
 }
 

@@ -25,15 +25,6 @@ function failuresOf(module: TestModule): string[] {
   })
 }
 
-/** Each test that passed only at its second attempt, and why the first failed. Those that are expected to fail are repeated too. */
-const retriesOf = (module: TestModule): string[] =>
-  [...module.children.allTests('passed')]
-    .filter((test) => test.diagnostic()?.flaky && !test.options.fails)
-    .map((test) => {
-      const why = firstLineOf(test.result().errors?.[0]?.message)
-      return `Passed only at the second attempt: ${fileOf(module)}: ${test.fullName}: ${why}`
-    })
-
 /** How long a file takes, which may be beside others: what it imports, its hooks and its tests. */
 const secondsOf = (module: TestModule): number => {
   const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } = module.diagnostic()
@@ -52,11 +43,10 @@ function slowestOf(modules: readonly TestModule[]): string[] {
   ]
 }
 
-/** Ends a run with the slowest files, a line for each test that failed or was repeated, since of a long log often only the end is kept, and one on those not run. */
+/** Ends a run with the slowest files, a line for each test that failed, since of a long log often only the end is kept, and one on those not run. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    for (const line of [...slowestOf(modules), ...modules.flatMap(retriesOf), ...modules.flatMap(failuresOf)])
-      console.log(line)
+    for (const line of [...slowestOf(modules), ...modules.flatMap(failuresOf)]) console.log(line)
     const reasons = new Map<string, number>()
     for (const module of modules)
       for (const test of module.children.allTests('skipped')) {
