@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { REFERENCE_STABLE } from '../peg/price.js'
-import { inWindowOrder, LONGEST_PEG_WINDOW, PEG_WINDOWS } from '../peg/windows.js'
-import { defineRow, onlyColumn } from '../store/define-query.js'
+import { type ByPegWindow, byPegWindow, LONGEST_PEG_WINDOW, PEG_WINDOWS } from '../peg/windows.js'
+import { defineQuery } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 import { usd } from './flows.js'
 
@@ -11,32 +11,22 @@ const sum = integerText.transform(BigInt)
  * Sums over the trades of a window: how many have a value, their tokens in base units, their value in millionths of a base unit of
  * the reference stable, and how many have none.
  */
-const TradeSums = z
-  .tuple([sum, sum, sum, sum])
-  .transform(([trades, base_raw, value, unvalued]) => ({ trades, base_raw, value, unvalued }))
+const TradeSums = z.object({ trades: sum, base_raw: sum, value: sum, unvalued: sum })
 type TradeSums = z.output<typeof TradeSums>
+
+const NO_TRADES: TradeSums = { trades: 0n, base_raw: 0n, value: 0n, unvalued: 0n }
 
 /** The fills of the longest window. */
 const FILLS = `
   base = {stable: String} AND maker != taker AND block_time > {as_of: DateTime} - ${LONGEST_PEG_WINDOW} AND block_time <= {as_of: DateTime}`
 
-const within = (seconds: number): string => `block_time > {as_of: DateTime} - ${seconds}`
-
-/**
- * The sums over a stable's trades in each peg window as of an instant. A trade is one fill of an order on the book of
- * the stable and its quote token, unless the order was the taker's own. Its value is the amount of the quote token at that
- * token's price in the sample of the block.
- */
-export const tradeSumsAt = defineRow({
+const tradeSums = defineQuery({
   name: 'trade_sums_at',
   params: z.object({ stable: z.string(), as_of: z.date() }),
-  row: onlyColumn('windows', inWindowOrder(TradeSums)),
+  row: TradeSums.extend({ seconds: z.int() }),
   sql: `
-    SELECT [${PEG_WINDOWS.map(
-      ({ seconds }) => `
-           (toString(countIf(micros > 0 AND ${within(seconds)})), toString(sumIf(toUInt256(base_raw), micros > 0 AND ${within(seconds)})),
-            toString(sumIf(toUInt256(quote_raw) * micros, ${within(seconds)})), toString(countIf(micros = 0 AND ${within(seconds)})))`,
-    ).join(', ')}] AS windows
+    SELECT seconds, toString(countIf(micros > 0)) AS trades, toString(sumIf(toUInt256(priced.base_raw), micros > 0)) AS base_raw,
+           toString(sum(toUInt256(quote_raw) * micros)) AS value, toString(countIf(micros = 0)) AS unvalued
     FROM
     (
         SELECT fills.block_time AS block_time, base_raw, quote_raw,
@@ -48,8 +38,21 @@ export const tradeSumsAt = defineRow({
             WHERE stable IN (SELECT DISTINCT quote FROM dex_fills WHERE ${FILLS} AND quote != '${REFERENCE_STABLE}')
               AND block_time IN (SELECT DISTINCT block_time FROM dex_fills WHERE ${FILLS} AND quote != '${REFERENCE_STABLE}')
         ) AS prices ON prices.token = fills.quote AND prices.block_number = fills.block_number
-    )`,
+    ) AS priced
+    ARRAY JOIN [${PEG_WINDOWS.map(({ seconds }) => `toUInt32(${seconds})`).join(', ')}] AS seconds
+    WHERE block_time > {as_of: DateTime} - seconds
+    GROUP BY seconds`,
 })
+
+/**
+ * The sums over a stable's trades in each peg window as of an instant. A trade is one fill of an order on the book of
+ * the stable and its quote token, unless the order was the taker's own. Its value is the amount of the quote token at that
+ * token's price in the sample of the block. Rejects with QueryError.
+ */
+export async function tradeSumsAt(...read: Parameters<typeof tradeSums>): Promise<ByPegWindow<TradeSums>> {
+  const rows = await tradeSums(...read)
+  return byPegWindow(({ seconds }) => rows.find((row) => row.seconds === seconds) ?? NO_TRADES)
+}
 
 /**
  * The volume-weighted average price, rounded to 8 decimals, halves up, with the trades that it is made of; null without any.
