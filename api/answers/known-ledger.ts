@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { needsState } from '../../clickhouse/chain/batches.js'
+import { isOptional, needsState } from '../../clickhouse/chain/batches.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { readSampling, unsampledRanges } from '../../clickhouse/chain/sampling.js'
@@ -60,13 +60,13 @@ function nextMarks(marks: Marks, batches: readonly Batch[]): Marks {
 }
 
 /**
- * The last second of which every family is stored; 0 if there is none. Transfers, whose reading can be turned off, are
- * stored with the others.
+ * The last second of which every family is stored; 0 if there is none. Those whose reading can be turned off are stored with
+ * the others.
  */
 function storedUntil({ ranges }: Ledger): number {
   const times = new Map<string, number>()
   for (const { family, to_time } of ranges)
-    if (family !== 'transfers') times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
+    if (!isOptional(family)) times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
   return times.size === 0 ? 0 : Math.min(...times.values())
 }
 

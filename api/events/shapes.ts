@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
 import type { LoggedEvent } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES, type EventType, publishedEvent } from '../../clickhouse/events/types.js'
 import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
@@ -65,9 +66,11 @@ const QuoteBack = z.object({
   ...lasted,
 })
 
+const DATASETS = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(['blocks', ...STEADY_FAMILIES])
+
 const HealthDrift = z.object({
   component: z.string().meta({
-    description: 'ingest, sampling, job:<name>, dataset:<blocks, logs, pegs or state> or webhook <id>',
+    description: `ingest, sampling, job:<name>, dataset:<${DATASETS}> or webhook <id>`,
   }),
   status: z.enum(['ok', 'behind', 'stalled', 'overdue', 'gaps', 'disabled']).meta({
     description: 'The new status; disabled: a webhook whose receiver has failed for days or is gone',

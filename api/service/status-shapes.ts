@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FAMILIES, isOptional, STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
 import { WAIT_REASONS } from '../../clickhouse/jobs/slots.js'
 import { Delay } from '../../clickhouse/store/delays.js'
 
@@ -81,8 +82,7 @@ const Datasets = z
   .array(
     z.object({
       dataset: z.string().meta({
-        description:
-          'A family of facts (logs, pegs, state; transfers where holders are tracked), or what a job publishes',
+        description: `A family of facts (${STEADY_FAMILIES.join(', ')}; ${FAMILIES.filter(isOptional).join(', ')} where holders are tracked), or what a job publishes`,
       }),
       newest_at: time.nullable().meta({
         description:

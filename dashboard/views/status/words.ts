@@ -24,16 +24,15 @@ export const WAITS: Record<string, string> = {
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
 
-/** What is read from the chain itself; the other datasets are of jobs, which have states of their own. */
-const OF_CHAIN = ['logs', 'pegs', 'state', 'transfers']
 /** Datasets of the chain more blocks behind than this are behind. */
 const BEHIND_BLOCKS = 20
 /** Blocks come once a minute at the slowest. */
 const OLD_SECONDS = 150
 
 /** How far what is read from the chain lags. What is not known is not called well. */
-function lags({ at, newest_block, datasets }: Status): string[] {
-  const ofChain = datasets.filter(({ dataset }) => OF_CHAIN.includes(dataset))
+function lags({ at, newest_block, datasets, jobs }: Status): string[] {
+  // The other datasets are of jobs, which have states of their own.
+  const ofChain = datasets.filter(({ dataset }) => !jobs.some(({ job }) => job === dataset))
   const age = newest_block && (Date.parse(at) - Date.parse(newest_block.block_time)) / 1000
   return [
     ...(age !== null && age > OLD_SECONDS ? [`The newest block that is measured is ${ageText(age)} old.`] : []),
@@ -42,7 +41,10 @@ function lags({ at, newest_block, datasets }: Status): string[] {
       : []),
     ...ofChain
       .filter(({ lag_blocks }) => (lag_blocks ?? 0) > BEHIND_BLOCKS)
-      .map(({ dataset, lag_blocks }) => `${DATASETS[dataset]}: ${plural(lag_blocks ?? 0, 'block')} behind the chain.`),
+      .map(
+        ({ dataset, lag_blocks }) =>
+          `${DATASETS[dataset] ?? dataset}: ${plural(lag_blocks ?? 0, 'block')} behind the chain.`,
+      ),
   ]
 }
 
