@@ -3,6 +3,7 @@ import { Coverage, coverageOf, type DataState, withState } from '../../clickhous
 import type { Asked } from '../../clickhouse/chain/missing.js'
 import { searchedTo } from '../../clickhouse/chain/searched.js'
 import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
+import { RISK_WEIGHTS } from '../../clickhouse/risk/score.js'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/snapshots.js'
 import { PolicyType } from '../../clickhouse/stablecoins/newest-states.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
@@ -60,10 +61,14 @@ const RiskInputs = z.object({
   policy_events_7d: count.meta({ description: 'Times that the policy was changed in the last 7 days' }),
 })
 
+const WEIGHTED_SUM = Object.entries(RISK_WEIGHTS)
+  .map(([component, tenths]) => `${tenths / 10} ${component}`)
+  .join(' + ')
+
 const RiskResponse = z.object({
   address: stableAddress,
   composite: score.meta({
-    description: 'Higher is riskier: 0.4 peg_risk + 0.3 peg_break_risk + 0.2 supply_risk + 0.1 policy_risk',
+    description: `Higher is riskier: ${WEIGHTED_SUM}`,
   }),
   components: z
     .object({

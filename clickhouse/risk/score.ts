@@ -45,6 +45,9 @@ export type RiskScore = {
   policy_risk: number
 }
 
+/** The weights of the components in the composite, in tenths. Their sum is ten. */
+export const RISK_WEIGHTS = { peg_risk: 4, peg_break_risk: 3, supply_risk: 2, policy_risk: 1 } as const
+
 /** Hundredths of a point, clipped to 0..100 points. */
 const hundredths = (points: number): number => Math.round(Math.min(Math.max(points, 0), 100) * 100)
 
@@ -97,7 +100,7 @@ export function policyPoints({ paused, policy_type, policy_events_7d }: PolicyIn
 }
 
 /**
- * Risk methodology v1. The components, each clipped to 0..100 and rounded to two decimals, halves up:
+ * The components, each clipped to 0..100 and rounded to two decimals, halves up:
  *
  * - peg_risk = 100 (1 - exp(-(2 sigma + worst) / 60)), in bps over 24 hours. With s and d of the quoted samples, the share u
  *   of the day without a quote, and w = max(200, d): sigma = sqrt((1 - u) s² + u w²), worst = d + k (w - d), where k is u in
@@ -109,19 +112,22 @@ export function policyPoints({ paused, policy_type, policy_events_7d }: PolicyIn
  *   of the last 7 days;
  * - a component that was not measured is 100.
  *
- * composite = 0.4 peg + 0.3 peg break + 0.2 supply + 0.1 policy, of the rounded components, so that three decimals hold
- * it exactly.
+ * composite = the sum of the rounded components by their weights, so that three decimals hold it exactly.
  */
 export function riskScore(inputs: RiskInputs): RiskScore {
-  const peg = hundredths(pegPoints(inputs))
-  const pegBreak = hundredths(pegBreakPoints(inputs))
-  const supply = hundredths(supplyPoints(inputs))
-  const policy = hundredths(policyPoints(inputs))
+  const components = {
+    peg_risk: hundredths(pegPoints(inputs)),
+    peg_break_risk: hundredths(pegBreakPoints(inputs)),
+    supply_risk: hundredths(supplyPoints(inputs)),
+    policy_risk: hundredths(policyPoints(inputs)),
+  }
+  const names = Object.keys(components) as (keyof typeof components)[]
+  const weighted = names.reduce((sum, name) => sum + RISK_WEIGHTS[name] * components[name], 0)
   return {
-    composite: (4 * peg + 3 * pegBreak + 2 * supply + policy) / 1000,
-    peg_risk: peg / 100,
-    peg_break_risk: pegBreak / 100,
-    supply_risk: supply / 100,
-    policy_risk: policy / 100,
+    composite: weighted / 1000,
+    peg_risk: components.peg_risk / 100,
+    peg_break_risk: components.peg_break_risk / 100,
+    supply_risk: components.supply_risk / 100,
+    policy_risk: components.policy_risk / 100,
   }
 }
