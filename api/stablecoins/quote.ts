@@ -24,7 +24,7 @@ export const QuoteState = z
  * `measured` says.
  */
 export function publishedQuote({ newest, priced, lost, unsampled }: CurrentPeg, at: Date, measured: Coverage) {
-  const current = priced && pegPrice(priced, { at, quoted: lost === null })
+  const current = priced && pegPrice(priced, { at, quotedNow: lost === null })
   return {
     current,
     quote: newest && {

@@ -82,8 +82,8 @@ export type ListPeriod = {
   listed: ReadonlySet<string>
 }
 
-/** Of the lists that were recorded, in order, those that hold for any block. */
-function holding<List extends { from_block: number }>(lists: readonly List[]): List[] {
+/** Of the lists that were recorded, in order, those that hold for at least one block. */
+function listsInForce<List extends { from_block: number }>(lists: readonly List[]): List[] {
   const effective: List[] = []
   for (const list of lists) {
     // A list may be recorded again for blocks that a rollback removed after an earlier one was.
@@ -95,7 +95,7 @@ function holding<List extends { from_block: number }>(lists: readonly List[]): L
 
 /** The stretches of history, oldest first. They are contiguous; the first begins with block 0, unless there is no list. */
 export function listPeriods(lists: readonly TokenListRow[]): ListPeriod[] {
-  return holding(lists).map(({ from_block, holds_from, track, stables }, i, effective) => {
+  return listsInForce(lists).map(({ from_block, holds_from, track, stables }, i, effective) => {
     const next = effective[i + 1]
     return {
       from_block,

@@ -63,11 +63,12 @@ export const sampledAt = (block_time: Date): string => `${block_time.toISOString
 
 /**
  * The price of a sample: what one token sells for, and how far that is from 1; null without a quote. `at` is the instant
- * that the answer is about, and `quoted` whether there is a quote then.
+ * that the answer is about, and `quotedNow` whether there is a quote then. `spread_bps` is not the
+ * distance between bid and ask.
  */
 export function pegPrice(
   { block_number, block_time, sell_micros, buy_micros }: StoredSample,
-  { at, quoted }: { at: Date; quoted: boolean },
+  { at, quotedNow }: { at: Date; quotedNow: boolean },
 ): PegPrice | null {
   if (sell_micros === null) return null
   return {
@@ -76,7 +77,7 @@ export function pegPrice(
     buy_price: buy_micros === null ? null : buy_micros / 1e6,
     block_number,
     sampled_at: sampledAt(block_time),
-    quoted,
+    quoted: quotedNow,
     // The clock of the chain may be ahead of ours.
     price_age_seconds: Math.max(Math.floor((at.getTime() - block_time.getTime()) / 1000), 0),
   }

@@ -61,7 +61,7 @@ const addressOf = remembered((text) => (isText(text, ADDRESS) ? text.toLowerCase
  * Checks logs field by field, as `RawLog` does. Adjacent logs share most of their other fields too, so these are checked
  * once, and kept in memory once. Returns the field that is not valid, with its log's place, instead of the logs.
  */
-function readLogs(answers: readonly unknown[]): RawLog[] | [place: number, field: string] {
+function decodeLogs(answers: readonly unknown[]): RawLog[] | [place: number, field: string] {
   const logs: RawLog[] = []
   let before: RawFields = {}
   let last: RawLog | undefined
@@ -103,7 +103,7 @@ function readLogs(answers: readonly unknown[]): RawLog[] | [place: number, field
 
 /** The answer of eth_getLogs: many logs, which are checked several times as fast as one by one with `RawLog`. */
 export const RawLogs = z.array(z.unknown()).transform((answers, context): RawLog[] => {
-  const read = readLogs(answers)
+  const read = decodeLogs(answers)
   const [place, field] = read
   if (typeof place !== 'number') return read as RawLog[]
   context.addIssue({ code: 'custom', path: [place, `${field}`], message: 'is not valid' })

@@ -79,8 +79,8 @@ const UNLIMITED = {
 }
 
 /**
- * The logs of the blocks `from` to `to`, both included, in order. If the node refuses that many blocks or logs, or does
- * not answer in time, requests fewer, and later gradually more again. Tries each range once.
+ * The logs of the blocks `from` to `to`, both included, in order. If the node refuses that many blocks or logs,
+ * requests fewer, and later gradually more again. Rejects if it does not answer in time; the next call then requests fewer.
  */
 export async function readLogs(rpc: Rpc, filter: LogFilter, from: number, to: number): Promise<RawLog[]> {
   const key = JSON.stringify(filter)

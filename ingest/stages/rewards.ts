@@ -26,7 +26,7 @@ export const rewardClaims = (block: EventBlock, events: readonly ChainEvent[]): 
     return { stable: event.address, account: event.args.to, amount_raw: event.args.amount.toString() }
   })
 
-function change(event: ChainEvent): Pick<SupplyEvent, 'kind' | 'account' | 'amount_raw'> | null {
+function supplyChange(event: ChainEvent): Pick<SupplyEvent, 'kind' | 'account' | 'amount_raw'> | null {
   switch (event.name) {
     case 'Mint':
       return { kind: 'mint', account: event.args.to, amount_raw: event.args.amount.toString() }
@@ -44,6 +44,6 @@ function change(event: ChainEvent): Pick<SupplyEvent, 'kind' | 'account' | 'amou
 /** The changes of supplies and caps among a block's events, in log order. */
 export const supplyEvents = (block: EventBlock, events: readonly ChainEvent[]): SupplyEvent[] =>
   rowsOf(block, events, (event) => {
-    const changed = change(event)
+    const changed = supplyChange(event)
     return changed === null ? null : { ...changed, stable: event.address }
   })

@@ -22,8 +22,8 @@ export const roleEvents = (block: EventBlock, events: readonly ChainEvent[]): Ro
     return null
   })
 
-/** The accounts that an event of a token shows to hold, grant or revoke a role: nobody else may do these things. */
-function actors(event: ChainEvent): string[] {
+/** The accounts that an event of a token links to a role: who granted, revoked or used it, and who got or lost it. */
+function roleParties(event: ChainEvent): string[] {
   switch (event.name) {
     case 'RoleMembershipUpdated':
       return [event.args.sender, event.args.account]
@@ -59,7 +59,7 @@ export function roleCandidates(
   const candidates = new Set<string>()
   const genesis = genesisStables(sampled)
   for (const event of events) {
-    if (genesis.includes(event.address)) for (const account of actors(event)) candidates.add(account)
+    if (genesis.includes(event.address)) for (const account of roleParties(event)) candidates.add(account)
   }
   // The newest come last.
   for (let i = sampled.length - 1; sampled[i]?.block_number === blockNumber; i--) {

@@ -63,25 +63,25 @@ const pairKey = (conversion: Conversion): string =>
   `${tokensGiven(conversion).sort().join()} ${tokensGot(conversion).sort().join()}`
 
 /**
- * The starter's conversions, joined where one gave what another got (hops of one trade), and then where they lead
- * between equal tokens (parts of one trade). Hops that on balance converted nothing were passed on: they are judged
- * as if nobody had set out.
+ * The trades of the starter's conversions: joined where one gave what another got (hops of one trade), and then where they
+ * lead between equal tokens (parts of one trade). Hops that on balance converted nothing were passed on by the starter: they
+ * are judged as if it had taken no part.
  */
-function joined(conversions: readonly Conversion[], starter: string): Conversion[] {
+function starterTrades(conversions: readonly Conversion[], starter: string): Conversion[] {
   const given = new Set(conversions.flatMap(tokensGiven))
   const got = new Set(conversions.flatMap(tokensGot))
-  const chains = groupsOf(conversions, ({ net }) =>
+  const hopGroups = groupsOf(conversions, ({ net }) =>
     [...net.keys()].filter((token) => given.has(token) && got.has(token)),
   ).map((hops) => merged(hops, starter))
-  const passedOn = chains.flatMap(({ net, deals }) => {
+  const judgedWithoutStarter = hopGroups.flatMap(({ net, deals }) => {
     const conversion = isTwoSided(net) ? null : conversionOf(deals, null)
     return conversion ? [conversion] : []
   })
   const trades = groupsOf(
-    chains.filter(({ net }) => isTwoSided(net)),
+    hopGroups.filter(({ net }) => isTwoSided(net)),
     (conversion) => [pairKey(conversion)],
   )
-  return [...trades.map((parts) => merged(parts, starter)), ...passedOn]
+  return [...trades.map((parts) => merged(parts, starter)), ...judgedWithoutStarter]
 }
 
 /** Several conversions as one, by `account`. */
@@ -179,6 +179,6 @@ export function tradesOf(dealings: Dealings, signer: string | null): Movement[] 
   const conversions = linkedDeals(deals, notLinking).flatMap((linked) => conversionOf(linked, starter) ?? [])
   const byStarter = conversions.filter(({ account }) => account === starter)
   const byOthers = conversions.filter(({ account }) => account !== starter)
-  const trades = starter === null ? conversions : [...joined(byStarter, starter), ...byOthers]
+  const trades = starter === null ? conversions : [...starterTrades(byStarter, starter), ...byOthers]
   return trades.flatMap((conversion) => flowsOfConversion(conversion, txHash)).sort((a, b) => a.logIndex - b.logIndex)
 }

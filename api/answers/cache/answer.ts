@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { AS_OF_HEADER } from '../as-of.js'
-import { type Coding, encode } from './encodings.js'
+import { CODINGS, type Coding, encode } from './encodings.js'
 import type { Freshness } from './policies.js'
 
 /** The ETag of a body in a coding: strong, because codings differ in bytes. */
@@ -18,11 +18,7 @@ export const digestOf = (body: Buffer): string => createHash('sha256').update(bo
 export function matchingEtag(ifNoneMatch: string, digest: string): string | null {
   if (ifNoneMatch.trim() === '*') return etagOf(digest, 'identity')
   for (const [, tag = ''] of ifNoneMatch.matchAll(/(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g)) {
-    if (
-      tag === `"${digest}"` ||
-      (tag.startsWith(`"${digest}-`) && /^-(br|zstd|gzip)"$/.test(tag.slice(digest.length + 1)))
-    )
-      return tag
+    if (['identity', ...CODINGS].some((coding) => tag === etagOf(digest, coding))) return tag
   }
   return null
 }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
 /** In order of preference if the client has none: the smallest first. */
-const CODINGS = ['br', 'zstd', 'gzip'] as const
+export const CODINGS = ['br', 'zstd', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number] | 'identity'
 
 /**

@@ -9,7 +9,7 @@ import type { CachePolicy, Finality, Finished } from './policies.js'
  */
 const QUIET_SECONDS = 600
 /** How old the knowledge of history may be, in milliseconds: it only grows. */
-const KNOWN_MS = 10_000
+const RECHECK_MS = 10_000
 /** Of how many stables it is remembered where their samples begin. */
 const MOST_STABLES = 1000
 
@@ -65,7 +65,7 @@ function remembering<Value>(options: { max: number; ttl?: number }) {
     remembered.set(key, reading)
     const isCurrent = (): boolean => remembered.peek(key) === reading
     reading.then(
-      (value) => value === null && isCurrent() && remembered.set(key, reading, { ttl: KNOWN_MS }),
+      (value) => value === null && isCurrent() && remembered.set(key, reading, { ttl: RECHECK_MS }),
       () => isCurrent() && remembered.delete(key),
     )
     return reading
@@ -77,7 +77,7 @@ function remembering<Value>(options: { max: number; ttl?: number }) {
  * begin, until a backfill or a rollback writes.
  */
 export function createReadFinished(clickhouse: ClickHouseClient, now: () => Date): ReadFinished {
-  const history = remembering<SettledSpan & { touched_at: string }>({ max: 1, ttl: KNOWN_MS })
+  const history = remembering<SettledSpan & { touched_at: string }>({ max: 1, ttl: RECHECK_MS })
   const samples = remembering<FirstSample>({ max: MOST_STABLES })
   return async ({ finality }, { asOf, knownAt, stable = '' }) => {
     if (knownAt !== null) return finishedKnown(knownAt, now())

@@ -11,7 +11,7 @@ export const SAMPLE_TYPE = 'peg_sample'
 /** A stable's newest sample; without a price its figures are null. */
 export function sampleMessage(stable: string, sample: StoredSample): string {
   const { status, block_number, block_time } = sample
-  const price = pegPrice(sample, { at: block_time, quoted: true })
+  const price = pegPrice(sample, { at: block_time, quotedNow: true })
   const { price_vs_refusd = null, spread_bps = null, buy_price = null } = price ?? {}
   const sampled_at = sampledAt(block_time)
   const data = { stable, status, price_vs_refusd, spread_bps, buy_price, block_number, sampled_at }

@@ -39,28 +39,30 @@ export async function stablePrices(
   return decoded(Buffer.concat(chunks))
 }
 
+/** The prices in an answer. Throws if the answer ends before the last of them. */
 function decoded(bytes: Buffer): StablePrices[] {
   let at = 0
   const size = (): number => {
     let value = 0
     for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++] as number
+      const byte = bytes.readUInt8(at++)
       value += (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) return value
     }
   }
   const part = (length: number): Buffer => {
     at += length
+    if (at > bytes.length) throw new RangeError(`${length} bytes of prices were announced, and the answer has fewer`)
     return bytes.subarray(at - length, at)
   }
-  const found: StablePrices[] = []
+  const series: StablePrices[] = []
   while (at < bytes.length) {
     const stable = part(size()).toString()
-    const own = part(size() * PRICE_BYTES)
+    const priceBytes = part(size() * PRICE_BYTES)
     // A copy, since the numbers must be aligned. Times fit into 31 bits until 2038, and so do blocks.
-    found.push({ stable, prices: new Int32Array(Uint8Array.from(own).buffer) })
+    series.push({ stable, prices: new Int32Array(Uint8Array.from(priceBytes).buffer) })
   }
-  return found
+  return series
 }
 
 /** Reads the prices of a stable slot by slot. */

@@ -10,7 +10,7 @@ const sample: StoredSample = {
   buy_micros: null,
 }
 
-const LATER = { at: new Date('2026-07-01T02:04:34.900Z'), quoted: false }
+const LATER = { at: new Date('2026-07-01T02:04:34.900Z'), quotedNow: false }
 
 test('a price is given in the reference stable, and its deviation from 1 in basis points', () => {
   expect(pegPrice(sample, LATER)).toEqual({
@@ -30,7 +30,7 @@ test('a price is given in the reference stable, and its deviation from 1 in basi
 })
 
 test('a price is never older than nothing, although the clock of the chain may be ahead', () => {
-  expect(pegPrice(sample, { at: new Date('2026-07-01T02:03:00Z'), quoted: true })).toMatchObject({
+  expect(pegPrice(sample, { at: new Date('2026-07-01T02:03:00Z'), quotedNow: true })).toMatchObject({
     price_age_seconds: 0,
   })
 })
