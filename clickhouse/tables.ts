@@ -126,11 +126,6 @@ const FEW = { ...ADDED, grows: null } as const
 const LEDGER = { ...FEW, holds: 'ledger' } as const
 const STATE = { ...FEW, isMerged: true, holds: 'state' } as const
 const READ_BACK = { ...ADDED, reads: 'current', grows: { with: 'time' } } as const
-const A_BREAK = {
-  ...OF_SLOTS,
-  isPartitioned: false,
-  grows: { with: 'stables', by: 'started_at' },
-} as const
 
 /**
  * Every table of the database. A test compares them with what the migrations make. The facts are in the order in which
@@ -237,8 +232,12 @@ export const TABLES = {
   }),
   peg_windows: table({ ...STATE, time: 'as_of', isMerged: false }),
 
-  peg_events: table({ ...A_BREAK, kept: 'newest' }),
-  agreed_breaks: table({ ...A_BREAK, kept: 'exact' }),
+  peg_breaks: table({
+    ...OF_SLOTS,
+    isPartitioned: false,
+    kept: 'newest',
+    grows: { with: 'stables', by: 'started_at' },
+  }),
   peg_track_states: table({
     ...OF_SLOTS,
     isPartitioned: false,

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { withAnnounced } from '../../clickhouse/events/announced.js'
+import { breakSubject } from '../../clickhouse/events/types.js'
 import { AnyBreakKey, allPegEventsAt } from '../../clickhouse/peg/all-breaks.js'
 import { StablecoinState, symbolsAt } from '../../clickhouse/stablecoins/states.js'
 import { BadParameterError } from '../../process/errors.js'
@@ -12,7 +13,7 @@ import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { horizonOf, searchedFields, searchedShape } from '../answers/searched.js'
-import { PegEventShape, publishedBreak, requireFilterOfTrack, TRACKS, Track } from './peg-events.js'
+import { BREAK_JOBS, PegEventShape, publishedBreak, requireFilterOfTrack, TrackQuery } from './peg-events.js'
 
 const { address, symbol, symbol_shared } = StablecoinState.shape
 
@@ -51,7 +52,7 @@ export const allPegEventsRoute = endpoint({
       }),
     ...AsOfQuery,
     ...BreakFilterQuery,
-    track: Track,
+    track: TrackQuery,
     limit: LimitQuery,
     cursor: CursorQuery(AnyBreakKey),
   },
@@ -59,18 +60,17 @@ export const allPegEventsRoute = endpoint({
   cache: CACHE_POLICIES.pegEvents,
   covers: ({ app, at, query }) => ({
     families: ['pegs'],
-    jobs: [TRACKS[query.track].job],
+    jobs: [BREAK_JOBS[query.track]],
     from: startOf(app, query.from, at).getTime() / 1000,
     to: at.getTime() / 1000,
   }),
   answer: async ({ app, at, coverage, searches, query, signal }) => {
     requireFilterOfTrack(query)
-    const { limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
-    const { ofAll, subjectOf } = TRACKS[query.track]
+    const { track, limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
     const from = startOf(app, query.from, at)
     const filter = { severity, min_bps, min_seconds, min_size }
-    const params = { from, as_of: at, horizon: horizonOf(searches), limit: limit + 1, after, filter }
-    const events = await allPegEventsAt(app.clickhouse, ofAll, params, { signal })
+    const params = { track, from, as_of: at, horizon: horizonOf(searches), limit: limit + 1, after, filter }
+    const events = await allPegEventsAt(app.clickhouse, params, { signal })
     const { rows, next_cursor } = page(
       events,
       limit,
@@ -86,7 +86,7 @@ export const allPegEventsRoute = endpoint({
       withAnnounced(
         app.clickhouse,
         rows,
-        ({ started_at, ...event }) => subjectOf({ ...event, started_at: started_at.getTime() / 1000 }),
+        ({ started_at, ...event }) => breakSubject(track, { ...event, started_at: started_at.getTime() / 1000 }),
         { known_at: null },
         { signal },
       ),

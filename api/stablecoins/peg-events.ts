@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
 import { type Announced, announcedPegBreaks, withAnnounced } from '../../clickhouse/events/announced.js'
-import { agreedBreakSubject, pegBreakSubject } from '../../clickhouse/events/types.js'
-import { AGREED_LIST, ALL_AGREED } from '../../clickhouse/peg/agreed/breaks.js'
-import { ALL_PUBLISHED } from '../../clickhouse/peg/all-breaks.js'
-import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
-import { type PegEvent, PegEventKey, PUBLISHED_TRACKS, pegEventsAt } from '../../clickhouse/peg/breaks.js'
+import { breakSubject } from '../../clickhouse/events/types.js'
+import type { JobName } from '../../clickhouse/jobs/periods.js'
+import { Direction, Severity, Track } from '../../clickhouse/peg/break-filter.js'
+import { type PegEvent, PegEventKey, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { breaksState } from '../../clickhouse/peg/coverage.js'
 import { currentPeg } from '../../clickhouse/peg/current.js'
 import { isThin } from '../../clickhouse/peg/standing.js'
@@ -83,31 +82,16 @@ const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey =
   severity,
 ]
 
-/** The sets of tracks: who finds their breaks, and what the events about them are. */
-export const TRACKS = {
-  published: {
-    job: 'peg-events',
-    tracks: PUBLISHED_TRACKS,
-    ofAll: ALL_PUBLISHED,
-    kind: 'peg_break',
-    subjectOf: pegBreakSubject,
-  },
-  agreed: {
-    job: 'peg-tracks',
-    tracks: AGREED_LIST,
-    ofAll: ALL_AGREED,
-    kind: 'agreed_break',
-    subjectOf: agreedBreakSubject,
-  },
-} as const
+/** The jobs that find the breaks of each track. */
+export const BREAK_JOBS = { published: 'peg-events', agreed: 'peg-tracks' } as const satisfies Record<Track, JobName>
 
-export const Track = z.enum(['published', 'agreed']).default('published').meta({
+export const TrackQuery = Track.default('published').meta({
   description:
     'Which set of tracks. agreed: breaks of a smoothed price on which one token and 10,000 agree; mild from 10 to 7 bps, severe from 50 to 35',
 })
 
-/** Throws BadParameterError for a filter that a set of tracks does not have. */
-export function requireFilterOfTrack({ track, min_size }: { track: string; min_size?: number | undefined }): void {
+/** Throws BadParameterError for a filter that a track does not have. */
+export function requireFilterOfTrack({ track, min_size }: { track: Track; min_size?: number | undefined }): void {
   if (min_size !== undefined && track === 'agreed')
     throw new BadParameterError('min_size', 'does not apply to track=agreed, whose breaks are judged by 10,000 tokens')
 }
@@ -124,7 +108,7 @@ export const pegEventsRoute = endpoint({
     ...AsOfQuery,
     ...KnownAtQuery,
     ...BreakFilterQuery,
-    track: Track,
+    track: TrackQuery,
     limit: LimitQuery,
     cursor: CursorQuery(PegEventKey),
   },
@@ -132,23 +116,22 @@ export const pegEventsRoute = endpoint({
   cache: CACHE_POLICIES.pegEvents,
   covers: ({ stable, at, since, query }) => ({
     families: ['pegs'],
-    jobs: [TRACKS[query.track].job],
+    jobs: [BREAK_JOBS[query.track]],
     stable,
     since,
     ...allUntil(at),
   }),
   answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal, reads }) => {
-    const { limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
+    const { track, limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
     requireFilterOfTrack(query)
-    const { tracks, kind, subjectOf } = TRACKS[query.track]
     const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
     const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
-    const params = { stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds, min_size } }
+    const params = { track, stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds, min_size } }
     const [events, peg] = await Promise.all([
       knownAt
-        ? announcedPegBreaks(app.clickhouse, { ...params, kind, as_of: until ?? at, known_at: knownAt }, { signal })
-        : pegEventsAt(app.clickhouse, tracks, { ...params, as_of, horizon }, reads),
+        ? announcedPegBreaks(app.clickhouse, { ...params, as_of: until ?? at, known_at: knownAt }, { signal })
+        : pegEventsAt(app.clickhouse, { ...params, as_of, horizon }, reads),
       knownAt ? null : currentPeg(app.clickhouse, { stable, as_of: at }, reads),
     ])
     const state = peg && breaksState(peg)
@@ -156,7 +139,7 @@ export const pegEventsRoute = endpoint({
     const announced = await withAnnounced(
       app.clickhouse,
       rows,
-      ({ started_at, ...event }) => subjectOf({ ...event, stable, started_at: started_at.getTime() / 1000 }),
+      ({ started_at, ...event }) => breakSubject(track, { ...event, stable, started_at: started_at.getTime() / 1000 }),
       { known_at: knownAt },
       { signal },
     )

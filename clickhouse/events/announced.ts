@@ -4,10 +4,18 @@ import { isRecent, recentFirst } from '../chain/recent-first.js'
 import { afterParts, FlowAnomaly, FlowAnomalyKey, NEWEST_ANOMALY } from '../flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
 import { KnownAt } from '../jobs/publications.js'
-import { type BreakFilter, BreakFilterParams, breakCondition, Direction, Severity } from '../peg/break-filter.js'
+import {
+  type BreakFilter,
+  BreakFilterParams,
+  breakCondition,
+  Direction,
+  Severity,
+  type Track,
+} from '../peg/break-filter.js'
 import { NEWEST_PEG_EVENT, type PegEvent, PegEventKey } from '../peg/breaks.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
+import { BREAK_KINDS } from './types.js'
 
 /**
  * The condition under which an event of the log stood at the instant of the parameter `known_at`: it had been announced,
@@ -75,7 +83,7 @@ const announcedBreakRows = defineQuery({
       known_at: z.date(),
       limit: z.int(),
       after: PegEventKey.default(NEWEST_PEG_EVENT),
-      kind: z.enum(['peg_break', 'agreed_break']),
+      kind: z.enum(BREAK_KINDS),
       ...BreakFilterParams,
     })
     .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
@@ -126,19 +134,20 @@ const announcedBreakRows = defineQuery({
 })
 
 /**
- * A stable's breaks of a kind that had been announced by `known_at` and not been taken back by then, as of `as_of`: newest
+ * A stable's breaks on a track that had been announced by `known_at` and not been taken back by then, as of `as_of`: newest
  * first, at most `limit` of those after the key `after` that pass the filter. The largest distance of one without an
  * announced end is that of its announcement, and it lasts until `as_of`.
  */
 export async function announcedPegBreaks(
   clickhouse: ClickHouseClient,
   {
+    track,
     filter = {},
     ...request
-  }: AnnouncedRequest<PegEventKey> & { stable: string; kind: 'peg_break' | 'agreed_break'; filter?: BreakFilter },
+  }: AnnouncedRequest<PegEventKey> & { track: Track; stable: string; filter?: BreakFilter },
   options?: { signal?: QuerySignal },
 ): Promise<PegEvent[]> {
-  const rows = await announcedBreakRows(clickhouse, { ...request, ...filter }, options)
+  const rows = await announcedBreakRows(clickhouse, { ...request, kind: BREAK_KINDS[track], ...filter }, options)
   return rows.map(({ started_at, max_deviation_bps, ...row }) => {
     const until = row.ended_at ?? request.as_of
     return {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { isoSeconds } from '../../process/instants.js'
-import type { PublishedAnomaly } from '../flows/anomalies.js'
+import { type FlowAnomaly, publishedAnomaly } from '../flows/anomalies.js'
 import type { ComponentHealth } from '../jobs/health.js'
-import type { AgreedBreak, QuoteLoss } from '../peg/agreed/tracks.js'
-import type { Direction } from '../peg/break-filter.js'
+import type { QuoteLoss } from '../peg/agreed/tracks.js'
+import type { Track } from '../peg/break-filter.js'
+import type { ExcursionKey, PegExcursion } from '../peg/excursions.js'
 import type { QuoteStatus } from '../peg/price.js'
 import { isThin } from '../peg/standing.js'
 
@@ -113,27 +114,12 @@ export const announcedAgain = ({ type, subject, stables, occurred_at, data }: Fo
 /** Unix seconds as ISO 8601. */
 const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
 
-/** The fields that identify a peg break. */
-type PegBreakKey = {
-  stable: string
-  severity: 'mild' | 'severe'
-  started_at: number
-  started_block: number
-}
+/** What the types of the events about breaks of a track begin with. */
+export const BREAK_KINDS = { published: 'peg_break', agreed: 'agreed_break' } as const satisfies Record<Track, string>
 
-/** A peg break as the detector knows it; times in unix seconds. */
-type PegBreak = PegBreakKey & {
-  direction: Direction
-  confirmed_at: number | null
-  ended_at: number | null
-  ended_block: number | null
-  max_deviation_micros: number
-  /** Null if it was not measured. */
-  standing_tokens: number | null
-}
-
-const subjectOf = ({ stable, severity, started_at, started_block }: PegBreakKey): string =>
-  `${stable}:${severity}:${started_at}:${started_block}`
+/** The subject of the events about a break of a track. */
+export const breakSubject = (track: Track, { stable, severity, started_at, started_block }: ExcursionKey): string =>
+  `${stable}:${severity}:${started_at}:${started_block}${track === 'agreed' ? ':agreed' : ''}`
 
 function startData({
   stable,
@@ -143,7 +129,7 @@ function startData({
   started_block,
   max_deviation_micros,
   standing_tokens,
-}: PegBreak) {
+}: PegExcursion) {
   const max_deviation_bps = max_deviation_micros / 100
   return {
     stable,
@@ -157,15 +143,16 @@ function startData({
 }
 
 /**
- * The events about a peg break that the slot with the time (`after`, `at`] announces: its start, once it has lasted the
+ * The events about a break of a track that the slot with the time (`after`, `at`] announces: its start, once it has lasted the
  * minimum, and its end. Times in unix seconds.
  */
-export function pegBreakEvents(pegBreak: PegBreak, span: { after: number; at: number }): FoundEvent[] {
-  const { confirmed_at } = pegBreak
+export function breakEvents(track: Track, excursion: PegExcursion, span: { after: number; at: number }): FoundEvent[] {
+  const { confirmed_at } = excursion
   if (confirmed_at === null) return []
-  const start = startData(pegBreak)
-  const lasting = { ...pegBreak, confirmed_at }
-  return startAndEnd(['peg_break.started', 'peg_break.ended'], subjectOf(pegBreak), lasting, start, span)
+  const kind = BREAK_KINDS[track]
+  const lasting = { ...excursion, confirmed_at }
+  const subject = breakSubject(track, excursion)
+  return startAndEnd([`${kind}.started`, `${kind}.ended`], subject, lasting, startData(excursion), span)
 }
 
 /**
@@ -196,16 +183,6 @@ function startAndEnd(
   return events
 }
 
-/** The subject of the events about a break on an agreed track. */
-export const agreedBreakSubject = (agreed: PegBreakKey): string => `${subjectOf(agreed)}:agreed`
-
-/** The events about a break on an agreed track that the slot with the time (`after`, `at`] announces. */
-export function agreedBreakEvents(agreed: AgreedBreak, span: { after: number; at: number }): FoundEvent[] {
-  const { stable, severity, direction, max_deviation_bps, started_at, started_block } = agreed
-  const start = { stable, severity, direction, started_at: iso(started_at), max_deviation_bps, started_block }
-  return startAndEnd(['agreed_break.started', 'agreed_break.ended'], agreedBreakSubject(agreed), agreed, start, span)
-}
-
 /**
  * The events about a lost quote that the slot with the time (`after`, `at`] announces. `status` says why there is none in
  * the first block without it.
@@ -221,10 +198,11 @@ export function quoteLossEvents(
 }
 
 /** The event that more or less than usual flowed between two stables; announced once per edge and window. */
-export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
-  const { from_token, to_token, window_start, window_end } = anomaly
-  const subject = `${from_token}:${to_token}:${Date.parse(window_start) / 1000}`
-  return foundEvent('flow_anomaly.detected', subject, [from_token, to_token], new Date(window_end), anomaly)
+export function flowAnomalyEvent(anomaly: FlowAnomaly): FoundEvent {
+  const { from_token, to_token } = anomaly
+  const data = publishedAnomaly(anomaly)
+  const stables = [from_token, to_token]
+  return foundEvent('flow_anomaly.detected', anomalySubject(anomaly), stables, new Date(data.window_end), data)
 }
 
 /**
@@ -236,16 +214,10 @@ export function healthDriftEvent(health: ComponentHealth, detectedAt: Date, prev
   return foundEvent('system.health_drift', health.component, [], detectedAt, data, `${previous}:${health.status}`)
 }
 
-/** The subject of the events about a peg break. */
-export const pegBreakSubject = (pegBreak: PegBreakKey): string => subjectOf(pegBreak)
-
-/** The subject of the event about an anomaly; its window's start in unix seconds. */
+/** The subject of the event about an anomaly. */
 export const anomalySubject = ({
   from_token,
   to_token,
   window_start,
-}: {
-  from_token: string
-  to_token: string
-  window_start: Date
-}): string => `${from_token}:${to_token}:${window_start.getTime() / 1000}`
+}: Pick<FlowAnomaly, 'from_token' | 'to_token' | 'window_start'>): string =>
+  `${from_token}:${to_token}:${window_start.getTime() / 1000}`

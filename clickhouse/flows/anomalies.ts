@@ -33,13 +33,6 @@ export const FlowAnomaly = z.object({
 })
 export type FlowAnomaly = z.infer<typeof FlowAnomaly>
 
-/** An anomaly as published, in lists and in events. */
-export type PublishedAnomaly = Omit<FlowAnomaly, 'window_start'> & {
-  window_start: string
-  window_end: string
-  detected_at: string
-}
-
 /** A slot's result for one edge and one window, which begins at `window_start` in unix seconds. */
 type FlowAnomalyRow = FlowScore & { window_start: number; revision: number; is_deleted: 0 | 1 }
 
@@ -133,8 +126,8 @@ export const outdatedAnomalies = defineQuery({
     ORDER BY window_start, from_token, to_token`,
 })
 
-/** The anomaly as published. It counts as detected at the end of its window. */
-export function publishedAnomaly({ window_start, ...anomaly }: FlowAnomaly): PublishedAnomaly {
+/** The anomaly as published, in lists and in events. It counts as detected at the end of its window. */
+export function publishedAnomaly({ window_start, ...anomaly }: FlowAnomaly) {
   const window_end = isoSeconds(new Date(window_start.getTime() + ANOMALY_WINDOW_MS))
   return { ...anomaly, window_start: isoSeconds(window_start), window_end, detected_at: window_end }
 }

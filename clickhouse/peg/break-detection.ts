@@ -1,39 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import type { PriceOf } from './agreed/prices.js'
 import { PriceCursor, type StablePrices, stablePrices } from './agreed/stable-prices.js'
-import { maxPegDeviation, PEG_EVENTS_SINCE_SETTINGS, PegExcursion, pegEventsSince } from './breaks.js'
-import { BreakFinder, type BreakRule, type FinderState } from './hysteresis.js'
-import { ALLOWED_MICROS } from './sums.js'
-
-/** The severities of a break: the allowed deviation from 1, in millionths, and the minimum duration, in seconds. */
-export const TRACKS = {
-  mild: { allowed_micros: ALLOWED_MICROS['10bps'], min_seconds: 300 },
-  severe: { allowed_micros: ALLOWED_MICROS['50bps'], min_seconds: 60 },
-} as const
-
-/** The tracks as rules of the finder: without smoothing, and a deviation ends where it begins. */
-const RULES = Object.entries(TRACKS).map(([severity, { allowed_micros, min_seconds }]) => {
-  const [enter_bps, exit_bps] = [allowed_micros / 100, allowed_micros / 100]
-  const rule: BreakRule = {
-    enter_bps,
-    exit_bps,
-    min_seconds,
-    tau_seconds: 0,
-    baseline_seconds: 0,
-    unquoted_seconds: null,
-  }
-  return { severity: severity as keyof typeof TRACKS, rule }
-})
-
-/** The price that the tracks follow. */
-const PRICE = { size_tokens: 1, agree_tokens: null } as const satisfies PriceOf
-
-const ROW = `
-  stable, severity, toUnixTimestamp(started_at) AS started_at, toUInt32(started_block) AS started_block, direction,
-  toUnixTimestamp(confirmed_at) AS confirmed_at, toUnixTimestamp(ended_at) AS ended_at,
-  toUInt32(ended_block) AS ended_block, max_deviation_micros, standing_tokens`
+import { Severity } from './break-filter.js'
+import { BREAKS_SINCE_SETTINGS, breaksSince, EXCURSION_COLUMNS, excursionOf, PegExcursion } from './excursions.js'
+import { BreakFinder, type FinderState } from './hysteresis.js'
+import { largestDeviations } from './largest-deviations.js'
+import { BREAK_PRICES, BREAK_RULES } from './rules.js'
 
 /** The excursions in progress at the end of a slot, as the newest slot that has seen each knew it. */
 const excursionsSeen = defineQuery({
@@ -41,36 +14,37 @@ const excursionsSeen = defineQuery({
   params: z.object({ at: z.date() }),
   row: PegExcursion.extend({ is_later: z.boolean() }),
   sql: `
-    SELECT ${ROW}, (slot_at > {at: DateTime})::Bool AS is_later
-    FROM (${pegEventsSince('{at: DateTime}')}) AS seen
+    SELECT ${EXCURSION_COLUMNS}, (slot_at > {at: DateTime})::Bool AS is_later
+    FROM (${breaksSince('{at: DateTime}', "'published'")}) AS seen
     WHERE seen.started_at <= {at: DateTime} AND (seen.ended_at IS NULL OR seen.ended_at > {at: DateTime})
     ORDER BY stable, severity, seen.started_at, seen.started_block
-    ${PEG_EVENTS_SINCE_SETTINGS}`,
+    ${BREAKS_SINCE_SETTINGS}`,
 })
 
-/** The excursions in progress at the end of a slot, as known then, whatever later slots have found. */
+/** The excursions of the published track in progress at the end of a slot, as known then, whatever later slots have found. */
 export async function excursionsAt(clickhouse: ClickHouseClient, { at }: { at: Date }): Promise<PegExcursion[]> {
   const seen = await excursionsSeen(clickhouse, { at })
-  const known = async ({ is_later, ...excursion }: (typeof seen)[number]): Promise<PegExcursion> => {
+  const later = seen.filter(({ is_later }) => is_later)
+  const breaks = later.map((excursion) => ({ ...excursion, started_at: new Date(excursion.started_at * 1000) }))
+  const largest = await largestDeviations(clickhouse, { track: 'published', breaks, to: at })
+  return seen.map((row) => {
+    const { is_later, ...excursion } = row
     if (!is_later) return excursion
-    const { stable, started_at, started_block, confirmed_at } = excursion
-    const since = { stable, started_at: new Date(started_at * 1000), started_block, to: at }
-    const max = await maxPegDeviation(clickhouse, since)
+    const { confirmed_at, max_deviation_micros } = excursion
     const isConfirmed = confirmed_at !== null && confirmed_at * 1000 <= at.getTime()
     return {
       ...excursion,
-      max_deviation_micros: max ?? excursion.max_deviation_micros,
+      max_deviation_micros: largest[later.indexOf(row)] ?? max_deviation_micros,
       confirmed_at: isConfirmed ? confirmed_at : null,
       standing_tokens: isConfirmed ? excursion.standing_tokens : null,
       ended_at: null,
       ended_block: null,
     }
-  }
-  return Promise.all(seen.map(known))
+  })
 }
 
 /**
- * The excursions of each slot, as known at its end: those in progress before it, and those that begin in its samples, except
+ * The excursions of each slot on the published track, as known at its end: those in progress before it, and those that begin in its samples, except
  * the ones that ended in it and were too short to be events. A sample without a price neither continues nor ends an
  * excursion. `after` is the time after which the samples of the first slot begin, and `ends` has the times of the slots.
  * `standing_tokens` is as it was at `after`. Rejects with QueryError.
@@ -80,7 +54,7 @@ export async function pegExcursions(
   before: readonly PegExcursion[],
   { after, ends }: { after: number; ends: readonly number[] },
 ): Promise<PegExcursion[][]> {
-  const samples = await stablePrices(clickhouse, PRICE, { from: after, to: ends.at(-1) ?? after })
+  const samples = await stablePrices(clickhouse, BREAK_PRICES.published, { from: after, to: ends.at(-1) ?? after })
   return continueExcursions(before, samples, ends)
 }
 
@@ -92,14 +66,16 @@ function continueExcursions(
   const found: PegExcursion[][] = ends.map(() => [])
   const pricesOf = new Map(samples.map(({ stable, prices }) => [stable, prices]))
   for (const stable of [...new Set([...before.map(({ stable }) => stable), ...pricesOf.keys()])].sort())
-    for (const { severity, rule } of RULES) {
+    for (const severity of Severity.options) {
+      const rule = BREAK_RULES.published[severity]
       const cursor = new PriceCursor(pricesOf.get(stable) ?? new Int32Array())
       let open = before.find((excursion) => excursion.stable === stable && excursion.severity === severity) ?? null
       for (const [slot, end] of ends.entries()) {
-        const ofSlot = nextExcursions(open, new BreakFinder(rule, open ? stateOf(open) : undefined), cursor, end)
-        const own = ofSlot.map((excursion) => ({ ...excursion, stable, severity }))
-        found[slot]?.push(...own)
-        open = own.find(({ ended_at }) => ended_at === null) ?? null
+        const finder = new BreakFinder(rule, open ? stateOf(open) : undefined)
+        cursor.addUntil(end, [finder])
+        const ofSlot = nextExcursions({ stable, severity, open }, finder)
+        found[slot]?.push(...ofSlot)
+        open = ofSlot.find(({ ended_at }) => ended_at === null) ?? null
       }
     }
   return found
@@ -113,50 +89,27 @@ const stateOf = (open: PegExcursion): FinderState => {
   return { price: null, baseline: null, deviation: { ...deviation, worst: max_deviation_micros }, unquoted: null, seen }
 }
 
-/** The excursions of a slot, given the one in progress before it and a finder that continues it. */
+/** The excursions of a slot, given the one in progress before it and a finder that has continued it through the slot. */
 function nextExcursions(
-  open: PegExcursion | null,
+  { open, ...of }: Pick<PegExcursion, 'stable' | 'severity'> & { open: PegExcursion | null },
   finder: BreakFinder,
-  cursor: PriceCursor,
-  end: number,
-): Omit<PegExcursion, 'stable' | 'severity'>[] {
-  cursor.addUntil(end, [finder])
-  const { deviation } = finder.state
-  // What was measured of an excursion stays as it was.
-  const kept = (started_block: number) => ({
-    standing_tokens: open?.started_block === started_block ? open.standing_tokens : null,
-  })
-  const excursions: Omit<PegExcursion, 'stable' | 'severity'>[] = []
+): PegExcursion[] {
+  const excursions: PegExcursion[] = []
   if (open && finder.brief) {
     const { worst, ...end } = finder.brief
     excursions.push({ ...open, ...end, max_deviation_micros: worst })
   }
-  for (const found of finder.found()) {
-    if (found.kind !== 'deviation') continue
-    const { kind: _, seen: __, max_deviation_bps, ...lasting } = found
-    excursions.push({
-      ...lasting,
-      max_deviation_micros: Math.round(max_deviation_bps * 100),
-      ...kept(found.started_block),
-    })
-  }
+  for (const found of finder.found()) if (found.kind === 'deviation') excursions.push(excursionOf({ ...found, ...of }))
+  const { deviation } = finder.state
   if (deviation && deviation.confirmed_at === null) {
     const { seen: _, worst, ...lasting } = deviation
-    const inProgress = { ended_at: null, ended_block: null, max_deviation_micros: worst }
-    excursions.push({ ...lasting, ...inProgress, ...kept(deviation.started_block) })
+    const inProgress = { ended_at: null, ended_block: null, max_deviation_micros: worst, standing_tokens: null }
+    excursions.push({ ...of, ...lasting, ...inProgress })
   }
-  return excursions
+  // What was measured of an excursion stays as it was.
+  return excursions.map((excursion) =>
+    excursion.started_block === open?.started_block
+      ? { ...excursion, standing_tokens: open.standing_tokens }
+      : excursion,
+  )
 }
-
-/** The excursions whose row in peg_events is from a slot after `after` and a revision before `revision`. */
-export const outdatedPegEvents = defineQuery({
-  name: 'outdated_peg_events',
-  params: z.object({ revision: z.int(), after: z.date() }),
-  row: PegExcursion,
-  sql: `
-    SELECT ${ROW}
-    FROM (${pegEventsSince('{after: DateTime}')})
-    WHERE revision < {revision: UInt32} AND slot_at > {after: DateTime}
-    ORDER BY stable, severity, started_at, started_block
-    ${PEG_EVENTS_SINCE_SETTINGS}`,
-})

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 
-/** The two tracks of peg breaks. */
+/** Whose breaks: those of the price of one token, or those of a smoothed price on which larger sizes agree. */
+export const Track = z.enum(['published', 'agreed'])
+export type Track = z.infer<typeof Track>
+
+/** How far from the peg a break is. Each is found independently of the other. */
 export const Severity = z.enum(['mild', 'severe'])
+export type Severity = z.infer<typeof Severity>
 
 /** On which side of the peg a break began: that of its first sample outside. */
 export const Direction = z.enum(['below', 'above'])
@@ -9,7 +14,7 @@ export type Direction = z.infer<typeof Direction>
 
 /** The peg breaks that a reader or subscriber wants. A field that is absent, empty or 0 does not filter. */
 export type BreakFilter = {
-  severity?: z.infer<typeof Severity> | '' | undefined
+  severity?: Severity | '' | undefined
   min_bps?: number | undefined
   min_seconds?: number | undefined
   min_size?: number | undefined

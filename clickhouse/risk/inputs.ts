@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
-import { PEG_EVENTS_SINCE_SETTINGS, pegEventsSince } from '../peg/breaks.js'
+import { BREAKS_SINCE_SETTINGS, breaksSince } from '../peg/excursions.js'
 import { addSums, MINUTE_SUMS, type PegSums, SUM_COLUMNS, selected } from '../peg/sums.js'
 import { newestStates } from '../stablecoins/newest-states.js'
 import { stablesInUse } from '../stablecoins/stablecoins.js'
@@ -48,11 +48,11 @@ const breaksOfWeek = defineQuery({
     FROM
     (
         SELECT stable, severity, ended_at IS NULL OR ended_at > {at: DateTime} AS is_open
-        FROM (${pegEventsSince(`{at: DateTime} - ${WEEK_SECONDS}`)})
+        FROM (${breaksSince(`{at: DateTime} - ${WEEK_SECONDS}`, "'published'")})
         WHERE confirmed_at <= {at: DateTime} AND (ended_at IS NULL OR ended_at > {at: DateTime} - ${WEEK_SECONDS})
     )
     GROUP BY stable
-    ${PEG_EVENTS_SINCE_SETTINGS}`,
+    ${BREAKS_SINCE_SETTINGS}`,
 })
 
 const NO_BREAKS = { has_open_mild: false, has_open_severe: false, mild_events_7d: 0, severe_events_7d: 0 }

@@ -2,8 +2,8 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DAY_SECONDS } from '../../process/instants.js'
 import { KnownAt, SHOWN } from '../jobs/publications.js'
-import { PEG_EVENTS_SINCE_SETTINGS, PegExcursion, pegEventsSince } from '../peg/breaks.js'
-import { DEVIATION } from '../peg/sums.js'
+import { BREAKS_SINCE_SETTINGS, breaksSince, PegExcursion } from '../peg/excursions.js'
+import { distances } from '../peg/largest-deviations.js'
 import { defineQuery, type ReadOptions } from '../store/define-query.js'
 import { keptWhile } from '../store/kept-reads.js'
 import { shared, together } from '../store/together.js'
@@ -39,10 +39,10 @@ const openBreaks = defineQuery({
   // Every slot writes the breaks that are under way, so they are among the rows since the last slot before the instant.
   sql: `
     SELECT stable, argMax((severity, started_at, toUInt32(started_block)), severity) AS value
-    FROM (${pegEventsSince('least({at: DateTime}, (SELECT max(slot_at) FROM peg_events))')})
+    FROM (${breaksSince("least({at: DateTime}, (SELECT max(slot_at) FROM peg_breaks WHERE track = 'published'))", "'published'")})
     WHERE confirmed_at <= {at: DateTime} AND (ended_at IS NULL OR ended_at > {at: DateTime}) AND ${IS_NAMED}
     GROUP BY stable
-    ${PEG_EVENTS_SINCE_SETTINGS}`,
+    ${BREAKS_SINCE_SETTINGS}`,
 })
 
 /** The largest distance of each stable's price from 1 in the day (at - 24 h, at], in basis points. */
@@ -54,14 +54,11 @@ const deviationsOfDay = defineQuery({
     WITH {at: DateTime} - ${DAY_SECONDS} AS since, toStartOfMinute(since + 59) AS head, toStartOfMinute({at: DateTime}) AS tail
     SELECT stable, max(distance) / 100 AS value
     FROM
-    (
-        SELECT stable, toUInt32(greatest(-deviation_min, deviation_max)) AS distance
-        FROM peg_minutes
-        WHERE minute_end > head AND minute_end <= tail AND deviation_min IS NOT NULL AND ${IS_NAMED}
-        UNION ALL
-        SELECT stable, toUInt32(abs(${DEVIATION}))
-        FROM peg_samples
-        WHERE ${IS_NAMED} AND sell_micros IS NOT NULL AND ((block_time > since AND block_time <= head) OR (block_time > tail AND block_time <= {at: DateTime}))
+    (${distances({
+      which: IS_NAMED,
+      minutes: 'minute_end > head AND minute_end <= tail',
+      samples: 'block_time > since AND block_time <= {at: DateTime} AND (block_time <= head OR block_time > tail)',
+    })}
     )
     GROUP BY stable`,
 })
@@ -114,7 +111,7 @@ const score = keptFigureOf(
   'newest_scores',
   newestScores,
 )
-const openBreak = keptFigureOf(['peg_events'], 'open_breaks', openBreaks)
+const openBreak = keptFigureOf(['peg_breaks'], 'open_breaks', openBreaks)
 const deviation = figureOf('deviations_of_day', deviationsOfDay)
 
 /** The figures of every stable at `at`, in three statements. */

@@ -1,11 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { flowAnomalyEvent } from '../../clickhouse/events/types.js'
-import {
-  anomaliesOfWindows,
-  insertFlowAnomalies,
-  outdatedAnomalies,
-  publishedAnomaly,
-} from '../../clickhouse/flows/anomalies.js'
+import { anomaliesOfWindows, insertFlowAnomalies, outdatedAnomalies } from '../../clickhouse/flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
 import { type FlowScore, flowZScores, flowZScoresOfRange, MIN_ABS_Z } from '../../clickhouse/flows/scores.js'
 import { WEEK_SECONDS } from '../../process/instants.js'
@@ -71,7 +66,7 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slots: S
   // Read back as stored, so that an event has the same digits as the list of anomalies.
   const anomalies = byWindow(slots, scores.length > 0 ? await anomaliesOfWindows(clickhouse, range) : [])
   const ofSlots = slots.map((slot, i) => ({
-    found: (anomalies[i] ?? []).map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly))),
+    found: (anomalies[i] ?? []).map(flowAnomalyEvent),
     after: windowOf(slot),
     at: slot.at,
   }))

@@ -1,11 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { pegBreakEvents } from '../../clickhouse/events/types.js'
-import { excursionsAt, outdatedPegEvents, pegExcursions, TRACKS } from '../../clickhouse/peg/break-detection.js'
-import { insertPegEvents, type PegExcursion } from '../../clickhouse/peg/breaks.js'
-import { knownStarts, priceBefore } from '../../clickhouse/peg/known-starts.js'
+import { breakEvents } from '../../clickhouse/events/types.js'
+import { excursionsAt, pegExcursions } from '../../clickhouse/peg/break-detection.js'
+import { excursionKey, type PegExcursion, storeExcursions } from '../../clickhouse/peg/excursions.js'
+import { priceBefore } from '../../clickhouse/peg/known-starts.js'
+import { allowedMicros } from '../../clickhouse/peg/rules.js'
 import { measuredStandings } from '../../clickhouse/peg/standing.js'
 import type { Slots } from '../schedule/run-slots.js'
-import { announceFound } from './announce.js'
+import { announceLasting } from './announce-lasting.js'
 import { type SlotSpan, spansOf, startOf } from './slot-start.js'
 
 const TYPES = ['peg_break.started', 'peg_break.ended'] as const
@@ -25,30 +26,20 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slots: Slots
   const before = await excursionsAt(clickhouse, { at: after })
   const range = { after: after.getTime() / 1000, ends: spans.map(({ span }) => span.at) }
   const excursions = await withStanding(clickhouse, await pegExcursions(clickhouse, before, range), spans)
-  await store(clickhouse, excursions, spans, { revision, after })
-
-  const moved = spans.flatMap(({ at, span }, i) =>
-    (excursions[i] ?? [])
-      .filter((excursion) => pegBreakEvents(excursion, span).length > 0)
-      .map((excursion) => ({ found: excursion, at })),
-  )
-  const withKnownStart = await knownStarts(clickhouse, moved, async ({ severity, ...excursion }, from_block) => {
-    const { deviation_micros, isFirst } = await priceBefore(clickhouse, { ...excursion, from_block })
-    return deviation_micros === null ? isFirst : deviation_micros <= TRACKS[severity].allowed_micros
+  const ofSlots = spans.map((span, i) => ({ ...span, excursions: excursions[i] ?? [] }))
+  await storeExcursions(clickhouse, ofSlots, { track: 'published', revision, after })
+  const slotsFound = ofSlots.map(({ excursions: found, ...span }) => ({ ...span, found }))
+  await announceLasting(clickhouse, slotsFound, {
+    types: TYPES,
+    revision,
+    isBegun: async ({ severity, ...excursion }, from_block) => {
+      const { deviation_micros, isFirst } = await priceBefore(clickhouse, { ...excursion, from_block })
+      return deviation_micros === null ? isFirst : deviation_micros <= allowedMicros(severity)
+    },
+    eventsOf: (excursion, span) => breakEvents('published', excursion, span),
   })
-  const ofSlots = spans.map(({ after, at, span }) => {
-    const events = withKnownStart
-      .filter((excursion) => excursion.at === at)
-      .flatMap(({ found: excursion }) => pegBreakEvents(excursion, span))
-    // The earliest is announced first.
-    return { after, at, found: events.sort((a, b) => a.occurred_at.getTime() - b.occurred_at.getTime()) }
-  })
-  await announceFound(clickhouse, ofSlots, TYPES, { revision })
   return excursions.map(({ length }) => length)
 }
-
-const keyOf = ({ stable, severity, started_at, started_block }: PegExcursion): string =>
-  `${stable} ${severity} ${started_at} ${started_block}`
 
 /** The excursions of slots, from the one in which each was confirmed on with the number of tokens for which it stood then. */
 async function withStanding(
@@ -60,43 +51,15 @@ async function withStanding(
     (excursions[i] ?? []).flatMap((excursion) => {
       const { severity, confirmed_at } = excursion
       if (confirmed_at === null || confirmed_at <= span.after) return []
-      return [{ ...excursion, confirmed_at, allowed_micros: TRACKS[severity].allowed_micros }]
+      return [{ ...excursion, confirmed_at, allowed_micros: allowedMicros(severity) }]
     }),
   )
   const standings = await measuredStandings(clickhouse, confirmed)
-  const measured = new Map(confirmed.map((excursion, i) => [keyOf(excursion), standings[i]]))
+  const measured = new Map(confirmed.map((excursion, i) => [excursionKey(excursion), standings[i]]))
   return excursions.map((ofSlot) =>
     ofSlot.map((excursion) => {
-      const standing_tokens = excursion.confirmed_at === null ? undefined : measured.get(keyOf(excursion))
+      const standing_tokens = excursion.confirmed_at === null ? undefined : measured.get(excursionKey(excursion))
       return standing_tokens === undefined ? excursion : { ...excursion, standing_tokens }
     }),
-  )
-}
-
-/**
- * Stores what the last slot that has seen an excursion knows of it. Deletes what earlier revisions have found after `after` and
- * what is not found again: it may be based on blocks that were rolled back, or lack blocks that a backfill has added.
- */
-async function store(
-  clickhouse: ClickHouseClient,
-  excursions: readonly PegExcursion[][],
-  spans: readonly SlotSpan[],
-  { revision, after }: { revision: number; after: Date },
-): Promise<void> {
-  const newest = new Map(
-    spans.flatMap(({ span }, i) =>
-      (excursions[i] ?? []).map(
-        (excursion) => [keyOf(excursion), { ...excursion, slot_at: span.at, is_deleted: 0 as const }] as const,
-      ),
-    ),
-  )
-  const outdated = await outdatedPegEvents(clickhouse, { revision, after })
-  const deleted = outdated.filter((excursion) => !newest.has(keyOf(excursion)))
-  await insertPegEvents(
-    clickhouse,
-    [
-      ...deleted.map((excursion) => ({ ...excursion, slot_at: after.getTime() / 1000, is_deleted: 1 as const })),
-      ...newest.values(),
-    ].map((row) => ({ ...row, revision })),
   )
 }

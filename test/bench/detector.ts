@@ -37,8 +37,8 @@ async function generate(clickhouse: ClickHouseClient, days: number, end: number)
     })
     await clickhouse.command({
       query: `
-        INSERT INTO peg_events (stable, severity, started_at, started_block, confirmed_at, ended_at, ended_block, max_deviation_micros, slot_at)
-        SELECT ${stable}, severity, toDateTime(${end} - 60 * ago) AS started, ${minutes} - 1 - ago AS block, started + 300,
+        INSERT INTO peg_breaks (track, stable, severity, started_at, started_block, confirmed_at, ended_at, ended_block, max_deviation_micros, slot_at)
+        SELECT 'published', ${stable}, severity, toDateTime(${end} - 60 * ago) AS started, ${minutes} - 1 - ago AS block, started + 300,
                started + ${60 * OUTSIDE}, block + ${OUTSIDE}, size, toDateTime(intDiv(toUnixTimestamp(started) + ${60 * OUTSIDE} + 119, 120) * 120)
         FROM (SELECT ${ago} FROM ${numbers}) ARRAY JOIN ['mild', 'severe'] AS severity
         WHERE phase = ${OUTSIDE - 1} AND size > if(severity = 'mild', 1000, 5000) AND ago > ${(SLOTS * PERIOD_SECONDS['peg-events']) / 60}`,
@@ -56,7 +56,7 @@ try {
     await generate(clickhouse, days, end)
     const [size] = await rows<{ samples: string; events: string }>(
       clickhouse,
-      'SELECT (SELECT count() FROM peg_samples) AS samples, (SELECT count() FROM peg_events) AS events',
+      'SELECT (SELECT count() FROM peg_samples) AS samples, (SELECT count() FROM peg_breaks) AS events',
     )
     histories.push({ days, clickhouse, size, times: [] as number[] })
   }
@@ -81,7 +81,7 @@ try {
   const lastEvents = (clickhouse: ClickHouseClient) =>
     rows(
       clickhouse,
-      `SELECT stable, severity, started_at, confirmed_at, ended_at, max_deviation_micros FROM peg_events FINAL
+      `SELECT stable, severity, started_at, confirmed_at, ended_at, max_deviation_micros FROM peg_breaks FINAL
        WHERE started_at > ${end - SLOTS * period} ORDER BY stable, severity, started_at`,
     )
   const [expected, ...others] = await Promise.all(histories.map(({ clickhouse }) => lastEvents(clickhouse)))

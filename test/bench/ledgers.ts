@@ -96,7 +96,7 @@ try {
     announcedAnomalies: (c) => announcedAnomalies(c, { as_of: NOW, known_at: ago(HOUR), limit: 50 }),
     announcedPegBreaks: (c) =>
       announcedPegBreaks(c, {
-        kind: 'peg_break',
+        track: 'published',
 
         stable: '0xaa3',
         as_of: NOW,

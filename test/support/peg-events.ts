@@ -67,7 +67,8 @@ export async function storedDepths(clickhouse: ClickHouseClient): Promise<(Oracl
 /** All rows that the detector has written, without their revision. */
 export async function storedExcursions(clickhouse: ClickHouseClient): Promise<unknown[]> {
   const result = await clickhouse.query({
-    query: 'SELECT * EXCEPT revision FROM peg_events FINAL ORDER BY stable, severity, started_at, started_block',
+    query:
+      "SELECT * EXCEPT revision FROM peg_breaks FINAL WHERE track = 'published' ORDER BY stable, severity, started_at, started_block",
     format: 'JSONEachRow',
   })
   return result.json()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SIZES } from '../../clickhouse/peg/agreed/prices.js'
-import { AGREED_PRICE, AGREED_TRACKS } from '../../clickhouse/peg/agreed/rules.js'
-import { TRACKS } from '../../clickhouse/peg/break-detection.js'
+import { Severity, Track } from '../../clickhouse/peg/break-filter.js'
+import { BREAK_PRICES, BREAK_RULES } from '../../clickhouse/peg/rules.js'
 
 const bps = z.number().min(0).max(10_000)
 const seconds = z.number().min(0).max(31_536_000)
@@ -45,15 +45,13 @@ export type Detector = z.output<typeof Detector>
 
 export const Detectors = listOf(Detector)
 
-/** The published tracks. */
-const published = Object.entries(TRACKS).map(([name, { allowed_micros, min_seconds }]) => ({
-  name,
-  enter_bps: allowed_micros / 100,
-  min_seconds,
-}))
-
-/** The published tracks and, beside them, the agreed ones. */
-export const DEFAULT_DETECTORS: readonly Detector[] = Detectors.parse([
-  ...published,
-  ...Object.entries(AGREED_TRACKS).map(([name, rule]) => ({ name: `${name}-agreed`, ...AGREED_PRICE, ...rule })),
-])
+/** The rules of the published track and, beside them, those of the agreed one. */
+export const DEFAULT_DETECTORS: readonly Detector[] = Detectors.parse(
+  Track.options.flatMap((track) =>
+    Severity.options.map((severity) => ({
+      name: track === 'agreed' ? `${severity}-agreed` : severity,
+      ...BREAK_PRICES[track],
+      ...BREAK_RULES[track][severity],
+    })),
+  ),
+)

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineRow, onlyColumn } from '../../store/define-query.js'
-import { type FoundAt, knownStarts, priceBefore } from '../known-starts.js'
-import { SETTLED_SECONDS } from './rules.js'
+import { priceBefore } from '../known-starts.js'
+import { SETTLED_SECONDS } from '../rules.js'
 import type { AgreedBreak, QuoteLoss } from './tracks.js'
 
 /** The time of the first stored block from a block on. */
@@ -16,23 +16,23 @@ const timeFrom = defineRow({
 })
 
 /**
- * The breaks and losses of which it is known that they began with their first sample, and what happened since, up to the end
- * of their slot. A loss needs a price before it. A break needs one of two things: its finder has seen the stable's first price; or it has read
- * every block for SETTLED_SECONDS, and then a price back inside the limits.
+ * Whether a break or a loss is known to have begun with its first sample, given the first of the blocks that are read without a
+ * hole up to it. A loss needs a price before it. A break needs one of two things: its finder has seen the stable's first price;
+ * or it has read every block for SETTLED_SECONDS, and then a price back inside the limits.
  */
-export const knownOnTracks = <Found extends AgreedBreak | QuoteLoss>(
+export async function isBegun(
   clickhouse: ClickHouseClient,
-  moved: readonly FoundAt<Found>[],
-): Promise<FoundAt<Found>[]> =>
-  knownStarts<Found>(clickhouse, moved, async ({ kind, stable, started_at, started_block, seen }, from_block) => {
-    if (kind === 'unquoted') {
-      const before = await priceBefore(clickhouse, { stable, started_at, started_block, from_block })
-      return before.deviation_micros !== null
-    }
-    const first = { stable, started_at: seen.first_at, started_block: seen.first_block, from_block }
-    const { deviation_micros, isFirst } = await priceBefore(clickhouse, first)
-    if (deviation_micros === null && isFirst) return true
-    if (seen.inside_at === null || seen.inside_block === null || seen.inside_block < from_block) return false
-    const since = Math.max(seen.first_at, await timeFrom(clickhouse, { from_block }))
-    return seen.inside_at - since >= SETTLED_SECONDS
-  })
+  { kind, stable, started_at, started_block, seen }: AgreedBreak | QuoteLoss,
+  from_block: number,
+): Promise<boolean> {
+  if (kind === 'unquoted') {
+    const before = await priceBefore(clickhouse, { stable, started_at, started_block, from_block })
+    return before.deviation_micros !== null
+  }
+  const first = { stable, started_at: seen.first_at, started_block: seen.first_block, from_block }
+  const { deviation_micros, isFirst } = await priceBefore(clickhouse, first)
+  if (deviation_micros === null && isFirst) return true
+  if (seen.inside_at === null || seen.inside_block === null || seen.inside_block < from_block) return false
+  const since = Math.max(seen.first_at, await timeFrom(clickhouse, { from_block }))
+  return seen.inside_at - since >= SETTLED_SECONDS
+}

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineOptionalRow } from '../../store/define-query.js'
+import { insertRows } from '../../store/insert.js'
+import type { Severity } from '../break-filter.js'
 import { BreakFinder, FinderState, type FoundDeviation, type FoundUnquoted } from '../hysteresis.js'
-import { AGREED_TRACKS } from './rules.js'
+import { BREAK_RULES } from '../rules.js'
 import { PriceCursor, type StablePrices } from './stable-prices.js'
 
 /** What the finders of each stable know after some samples. */
@@ -25,8 +29,22 @@ export const trackStatesAt = defineOptionalRow({
     ORDER BY peg_track_states.slot_at DESC, revision DESC LIMIT 1`,
 })
 
-/** A break of a stable on one of the agreed tracks. */
-export type AgreedBreak = FoundDeviation & { stable: string; severity: 'mild' | 'severe' }
+/** Stores what is known at the end of each slot. A repeat replaces the rows with the same, with a token of its own like that of excursions. */
+export function insertTrackStates(
+  clickhouse: ClickHouseClient,
+  slots: readonly { at: Date; states: TrackStates }[],
+  revision: number,
+): Promise<void> {
+  const rows = slots.map(({ at, states }) => ({
+    slot_at: at.getTime() / 1000,
+    revision,
+    states: JSON.stringify(states),
+  }))
+  return insertRows(clickhouse, 'peg_track_states', rows, randomUUID())
+}
+
+/** A break of a stable on the agreed track. */
+export type AgreedBreak = FoundDeviation & { stable: string; severity: Severity }
 
 /** Time for which a stable had lost its quote. */
 export type QuoteLoss = FoundUnquoted & { stable: string }
@@ -48,13 +66,13 @@ export function continueTracks(
   return ends.map((end) => {
     const next: TracksAtSlot = { states: {}, breaks: [], lost: [] }
     for (const stable of [...new Set([...Object.keys(before), ...pricesOf.keys()])].sort()) {
-      const mild = new BreakFinder(AGREED_TRACKS.mild, states[stable]?.mild)
-      const severe = new BreakFinder(AGREED_TRACKS.severe, states[stable]?.severe)
+      const mild = new BreakFinder(BREAK_RULES.agreed.mild, states[stable]?.mild)
+      const severe = new BreakFinder(BREAK_RULES.agreed.severe, states[stable]?.severe)
       const read = pricesOf.get(stable)?.addUntil(end, [mild, severe]) ?? 0
       // A stable has no state before its first sample.
       if (read === 0 && !states[stable]) continue
       next.states[stable] = { mild: mild.state, severe: severe.state }
-      for (const [severity, finder] of Object.entries({ mild, severe }) as ['mild' | 'severe', BreakFinder][])
+      for (const [severity, finder] of Object.entries({ mild, severe }) as [Severity, BreakFinder][])
         for (const found of finder.found()) {
           if (found.kind === 'deviation') next.breaks.push({ ...found, stable, severity })
           else if (severity === 'mild') next.lost.push({ ...found, stable })

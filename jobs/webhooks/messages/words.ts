@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { MIN_ABS_Z } from '../../../clickhouse/flows/scores.js'
-import { AGREED_TRACKS } from '../../../clickhouse/peg/agreed/rules.js'
-import { TRACKS } from '../../../clickhouse/peg/break-detection.js'
-import { Direction, Severity } from '../../../clickhouse/peg/break-filter.js'
+import { Direction, Severity, type Track } from '../../../clickhouse/peg/break-filter.js'
+import { BREAK_RULES } from '../../../clickhouse/peg/rules.js'
 import { isThin } from '../../../clickhouse/peg/standing.js'
 import { Address } from '../../../clickhouse/store/values.js'
 import { numberText, safeName, spanText, timeText } from './text.js'
@@ -71,33 +70,32 @@ const standingText = (tokens: number | undefined): string =>
     ? ''
     : ` It stood for ${numberText(tokens)} tokens${isThin(tokens) ? ': thin, a few bids can make it' : ''}.`
 
-const ruleText = (agreed: boolean, severity: z.infer<typeof Severity>): string => {
-  const { min_seconds } = TRACKS[severity]
-  const limit = agreed ? AGREED_TRACKS[severity].enter_bps : TRACKS[severity].allowed_micros / 100
-  const price = agreed ? 'agreed price' : 'price of one token'
-  return `Rule ${severity}: ${price} more than ${limit} bps from the peg for ${spanText(min_seconds)}.`
+const ruleText = (track: Track, severity: Severity): string => {
+  const { enter_bps, min_seconds } = BREAK_RULES[track][severity]
+  const price = track === 'agreed' ? 'agreed price' : 'price of one token'
+  return `Rule ${severity}: ${price} more than ${enter_bps} bps from the peg for ${spanText(min_seconds)}.`
 }
 
-function breakStarted(data: unknown, names: Names, agreed: boolean): Words {
+function breakStarted(data: unknown, names: Names, track: Track): Words {
   const { stable, severity, direction, started_at, started_block, max_deviation_bps, standing_tokens } =
     Break.parse(data)
   return {
-    title: `${short(stable, names)}: ${severity} ${agreed ? 'agreed ' : ''}peg break started`,
+    title: `${short(stable, names)}: ${severity} ${track === 'agreed' ? 'agreed ' : ''}peg break started`,
     why:
       `${named(stable, names)} is up to ${max_deviation_bps} bps ${direction} its peg, outside the limit since ${timeText(started_at)} ` +
-      `(block ${started_block}). ${ruleText(agreed, severity)}${standingText(standing_tokens)}`,
+      `(block ${started_block}). ${ruleText(track, severity)}${standingText(standing_tokens)}`,
   }
 }
 
-function breakEnded(data: unknown, names: Names, agreed: boolean): Words {
+function breakEnded(data: unknown, names: Names, track: Track): Words {
   const { stable, severity, direction, started_at, max_deviation_bps, ended_at, ended_block, duration_seconds } =
     Break.extend(Ended).parse(data)
-  const exit = agreed ? AGREED_TRACKS[severity].exit_bps : TRACKS[severity].allowed_micros / 100
+  const { exit_bps } = BREAK_RULES[track][severity]
   return {
-    title: `${short(stable, names)}: ${severity} ${agreed ? 'agreed ' : ''}peg break ended after ${spanText(duration_seconds)}`,
+    title: `${short(stable, names)}: ${severity} ${track === 'agreed' ? 'agreed ' : ''}peg break ended after ${spanText(duration_seconds)}`,
     why:
-      `${named(stable, names)} is within ${exit} bps of its peg since ${timeText(ended_at)} (block ${ended_block}). ` +
-      `It was up to ${max_deviation_bps} bps ${direction} its peg, outside since ${timeText(started_at)}. ${ruleText(agreed, severity)}`,
+      `${named(stable, names)} is within ${exit_bps} bps of its peg since ${timeText(ended_at)} (block ${ended_block}). ` +
+      `It was up to ${max_deviation_bps} bps ${direction} its peg, outside since ${timeText(started_at)}. ${ruleText(track, severity)}`,
   }
 }
 
@@ -112,7 +110,7 @@ const STATUS_TEXTS: Record<string, string> = {
 
 function quoteLost(data: unknown, names: Names): Words {
   const { stable, status, started_at, started_block } = Loss.parse(data)
-  const { unquoted_seconds } = AGREED_TRACKS.mild
+  const { unquoted_seconds } = BREAK_RULES.agreed.mild
   return {
     title: `${short(stable, names)}: quote lost`,
     why:
@@ -204,11 +202,13 @@ function retraction(data: unknown, names: Names): Words {
 export function wordsOf(type: string, data: Record<string, unknown>, names: Names): Words {
   switch (type) {
     case 'peg_break.started':
+      return breakStarted(data, names, 'published')
     case 'agreed_break.started':
-      return breakStarted(data, names, type === 'agreed_break.started')
+      return breakStarted(data, names, 'agreed')
     case 'peg_break.ended':
+      return breakEnded(data, names, 'published')
     case 'agreed_break.ended':
-      return breakEnded(data, names, type === 'agreed_break.ended')
+      return breakEnded(data, names, 'agreed')
     case 'peg_quote.lost':
       return quoteLost(data, names)
     case 'peg_quote.back':

@@ -116,7 +116,7 @@ test('what is read of fees, and for a slot of scores and reserves, is the same a
     for (const query of [
       `fee_elections (kind, account, stable, block_number, block_time) SELECT 'user', toString(number % 40), ${stable}, 1000000 - number, ${ago('number * 600')}`,
       `fee_distributions (stable, amount_raw, block_time) SELECT ${stable}, number, ${ago('number * 600')}`,
-      `peg_events (stable, severity, started_at, started_block, confirmed_at, ended_at, slot_at) SELECT ${stable}, 'mild', ${ago('number * 600')} AS start, number, start + 60, start + 120, start + 120`,
+      `peg_breaks (track, stable, severity, started_at, started_block, confirmed_at, ended_at, slot_at) SELECT 'published', ${stable}, 'mild', ${ago('number * 600')} AS start, number, start + 60, start + 120, start + 120`,
       `state_reads (stable, supply_raw, policy_type, block_number, block_time) SELECT ${stable}, number, 'allow_all', 1000000 - number, ${ago('number * 60')}`,
     ])
       await clickhouse.command({ query: `INSERT INTO ${query} FROM numbers(${first}, ${count})` })

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { insertPegEvents } from '../../../clickhouse/peg/breaks.js'
+import { insertExcursions } from '../../../clickhouse/peg/excursions.js'
 import { addBoard, BREAK, GAP, painted } from '../../support/board.js'
 import { test as base, type Visit } from '../../support/dashboard.js'
 import { addEvents, madeUpEvent } from '../../support/events.js'
@@ -224,7 +224,7 @@ test('a break that lasts longer than the log of events that is read is still sho
     madeUpEvent(1001 + i, breakAt(board.twin, started + 60 * (i + 1))),
   )
   await addEvents(clickhouse, newer)
-  await insertPegEvents(clickhouse, [
+  await insertExcursions(clickhouse, 'published', [
     {
       stable: board.otherTwin,
       severity: 'severe',

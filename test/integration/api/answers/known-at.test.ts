@@ -5,8 +5,7 @@ import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
 import { insertHistoryChange } from '../../../../clickhouse/chain/history-changes.js'
-import { type FoundEvent, flowAnomalyEvent, pegBreakEvents } from '../../../../clickhouse/events/types.js'
-import { publishedAnomaly } from '../../../../clickhouse/flows/anomalies.js'
+import { breakEvents, type FoundEvent, flowAnomalyEvent } from '../../../../clickhouse/events/types.js'
 import { insertJobRun } from '../../../../clickhouse/jobs/runs.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
@@ -125,9 +124,7 @@ const ANOMALY = {
 /** The announcement of an anomaly, or of a break's start and end, about the hour before `at`. */
 function announcement(step: { about: 'anomaly' | 'started' | 'ended'; z: number }, at: number): FoundEvent[] {
   if (step.about === 'anomaly')
-    return [
-      flowAnomalyEvent(publishedAnomaly({ ...ANOMALY, z_score: step.z, window_start: new Date((at - 900) * 1000) })),
-    ]
+    return [flowAnomalyEvent({ ...ANOMALY, z_score: step.z, window_start: new Date((at - 900) * 1000) })]
   const isOver = step.about === 'ended'
   const pegBreak = {
     stable: stableAddress(1),
@@ -141,7 +138,7 @@ function announcement(step: { about: 'anomaly' | 'started' | 'ended'; z: number 
     max_deviation_micros: step.z * 1000,
     standing_tokens: null,
   }
-  return pegBreakEvents(pegBreak, { after: isOver ? at - 900 : at - HOUR, at })
+  return breakEvents('published', pegBreak, { after: isOver ? at - 900 : at - HOUR, at })
 }
 
 type LogEvent = Omit<FoundEvent, 'type'> & { type: string }

@@ -1,8 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { insertEvents, knownEvents } from '../../../../clickhouse/events/log.js'
-import { type FoundEvent, flowAnomalyEvent, pegBreakEvents } from '../../../../clickhouse/events/types.js'
-import { publishedAnomaly } from '../../../../clickhouse/flows/anomalies.js'
+import { breakEvents, type FoundEvent, flowAnomalyEvent } from '../../../../clickhouse/events/types.js'
 import { insertJobRun } from '../../../../clickhouse/jobs/runs.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { test } from '../../../support/app.js'
@@ -48,26 +47,24 @@ test('anomalies and breaks with known_at are those announced by then; what is re
   const start = startOf(clock)
   await addBlocks(clickhouse, [start - HOUR, start + HOUR])
   await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(2)] })
-  const anomaly = flowAnomalyEvent(
-    publishedAnomaly({
-      from_token: A,
-      to_token: B,
-      window_start: new Date(start * 1000),
-      kind: 'surge' as const,
-      active_mean_usd: 1000,
-      active_stddev_usd: 100,
-      silent_windows: null,
-      longest_silence_windows: null,
-      silence_probability: null,
-      observed_flow_usd: 2000,
-      baseline_mean_usd: 1000,
-      baseline_stddev_usd: 100,
-      z_score: 10,
-      tx_count: 3,
-      baseline_windows: 672,
-      observations: 20,
-    }),
-  )
+  const anomaly = flowAnomalyEvent({
+    from_token: A,
+    to_token: B,
+    window_start: new Date(start * 1000),
+    kind: 'surge' as const,
+    active_mean_usd: 1000,
+    active_stddev_usd: 100,
+    silent_windows: null,
+    longest_silence_windows: null,
+    silence_probability: null,
+    observed_flow_usd: 2000,
+    baseline_mean_usd: 1000,
+    baseline_stddev_usd: 100,
+    z_score: 10,
+    tx_count: 3,
+    baseline_windows: 672,
+    observations: 20,
+  })
   const open = {
     stable: A,
     severity: 'mild' as const,
@@ -81,8 +78,8 @@ test('anomalies and breaks with known_at are those announced by then; what is re
     standing_tokens: 10_000,
   }
   const over = { ...open, ended_at: start + 600, ended_block: 9, max_deviation_micros: 4000 }
-  const [started] = pegBreakEvents(open, { after: start, at: start + 400 }) as [FoundEvent]
-  const [ended] = pegBreakEvents(over, { after: start + 400, at: start + 700 }) as [FoundEvent]
+  const [started] = breakEvents('published', open, { after: start, at: start + 400 }) as [FoundEvent]
+  const [ended] = breakEvents('published', over, { after: start + 400, at: start + 700 }) as [FoundEvent]
   const retraction = { ...anomaly, id: 'evt_r', type: 'event.retracted', subject: anomaly.id, data: {} }
   await record(clickhouse, [
     [start + 500, started],
@@ -152,9 +149,7 @@ test('events are known among more ids than fit into one request', async ({ click
   const event = flowAnomalyEvent({
     from_token: '0xa',
     to_token: '0xb',
-    window_start: '2025-10-09T09:00:00Z',
-    window_end: '2025-10-09T09:15:00Z',
-    detected_at: '2025-10-09T09:15:00Z',
+    window_start: new Date('2025-10-09T09:00:00Z'),
     observed_flow_usd: 1,
     baseline_mean_usd: 0,
     baseline_stddev_usd: 1,

@@ -6,8 +6,8 @@ import { unsampledAt } from '../../../../clickhouse/chain/sampling.js'
 import { depthAt } from '../../../../clickhouse/depth/depth.js'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { insertPegEvents } from '../../../../clickhouse/peg/breaks.js'
 import { currentPeg, currentPegs } from '../../../../clickhouse/peg/current.js'
+import { insertExcursions } from '../../../../clickhouse/peg/excursions.js'
 import { lostQuote, lostQuotesOf } from '../../../../clickhouse/peg/quotes.js'
 import { refreshedPegSums } from '../../../../clickhouse/peg/windows.js'
 import {
@@ -165,7 +165,7 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
       head = from
     },
     merge: async () => {
-      const table = random.pick([...Object.keys(all), 'blocks', 'peg_events', 'token_lists'])
+      const table = random.pick([...Object.keys(all), 'blocks', 'peg_breaks', 'token_lists'])
       await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` })
     },
     list: async () => {
@@ -184,7 +184,7 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
       const figures = { confirmed_at: slot_at, max_deviation_micros: 3000, standing_tokens: null, revision: 0 }
       const direction = 'below' as const
       const started = { started_at: timeOf(started_block), started_block }
-      await insertPegEvents(clickhouse, [
+      await insertExcursions(clickhouse, 'published', [
         { ...about, ...started, ...ended, ...figures, direction, is_deleted: random.pick([0, 0, 1]) },
       ])
     },

@@ -23,8 +23,7 @@ const DAY = 86_400
 const ROUND_SECONDS = KILLS > 10 ? 600 : 1800
 /** The statements of a pass at which it is killed: in the order of their work, and the last one records it. */
 const STATEMENTS = [
-  'insert_peg_events',
-  'insert_agreed_breaks',
+  'insert_peg_breaks',
   'insert_peg_track_states',
   'insert_flow_anomalies',
   'announced_within',

@@ -44,7 +44,7 @@ async function addStretch(clickhouse: ClickHouseClient, { start, seconds, firstB
 }
 
 /** What the detectors have written. */
-const rows = (clickhouse: ClickHouseClient) => written(clickhouse, ['peg_events', 'agreed_breaks', 'peg_track_states'])
+const rows = (clickhouse: ClickHouseClient) => written(clickhouse, ['peg_breaks', 'peg_track_states'])
 
 async function oneByOne(clickhouse: ClickHouseClient, slots: readonly Slot[]): Promise<void> {
   for (const detect of DETECTORS) for (const slot of slots) await detect(clickhouse, [slot])
@@ -107,7 +107,7 @@ test('a pass over many slots writes what the slots one after another write, wher
             retracted,
             (await storedEvents(alone)).filter(({ type }) => type === 'event.retracted').length,
           )
-          excursions += expected.peg_events?.length ?? 0
+          excursions += expected.peg_breaks?.length ?? 0
         }
       }),
     )

@@ -291,7 +291,7 @@ test('repeating slots, any of them and in any order, changes nothing', { timeout
   expect(await storedExcursions(clickhouse)).toEqual(once)
 
   // A detector that dies after every write, before it can be recorded as done.
-  await clickhouse.command({ query: 'TRUNCATE TABLE peg_events' })
+  await clickhouse.command({ query: 'TRUNCATE TABLE peg_breaks' })
   for (const slot of slots)
     for (const time of ['first', 'second']) await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${time}` })
   expect(await storedExcursions(clickhouse)).toEqual(once)

@@ -82,7 +82,7 @@ test('slot by slot, the live tracks find what the backtest of their settings fin
     SELECT stable, concat(severity, '-agreed') AS name, toUnixTimestamp(started_at) AS started_at, toUInt32(started_block) AS started_block,
            toUnixTimestamp(confirmed_at) AS confirmed_at, toUnixTimestamp(ended_at) AS ended_at, toUInt32(ended_block) AS ended_block,
            direction, max_deviation_micros / 100 AS max_deviation_bps
-    FROM agreed_breaks FINAL ORDER BY stable, name, started_block`
+    FROM peg_breaks FINAL WHERE track = 'agreed' ORDER BY stable, name, started_block`
   const live = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
   const detectors = DEFAULT_DETECTORS.filter(({ agree_tokens }) => agree_tokens !== null)
   expect(detectors.map(({ name }) => name)).toEqual(['mild-agreed', 'severe-agreed'])
@@ -163,7 +163,8 @@ test('what may have begun before the first block that is read is not announced',
   await addMarket(clickhouse, samples, minutes, 100)
   await addBatch(clickhouse, 'tip', 1, { from_block: 100, to_block: 159 })
   await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 3600))
-  const query = "SELECT DISTINCT stable FROM agreed_breaks FINAL WHERE severity = 'mild' ORDER BY stable"
+  const query =
+    "SELECT DISTINCT stable FROM peg_breaks FINAL WHERE track = 'agreed' AND severity = 'mild' ORDER BY stable"
   expect(await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()).toHaveLength(3)
   // Ten minutes after the first block, averages from before it may still matter; half an hour later they do not.
   const told = new Set((await storedEvents(clickhouse)).map(({ type, data }) => `${type} ${data.stable}`))

@@ -15,8 +15,7 @@ const START = 50
 /** One block per minute, so that there are only slightly more slots than blocks. */
 const BLOCK_SECONDS = 60
 const TABLES = [
-  'peg_events',
-  'agreed_breaks',
+  'peg_breaks',
   'peg_track_states',
   'risk_snapshots',
   'extended_snapshots',
@@ -46,7 +45,7 @@ beforeAll(async () => {
     await runJobs(clickhouse, JOBS)
     return outputs(clickhouse)
   })
-  for (const table of ['peg_events', 'risk_snapshots', 'reserve_snapshots']) expect(expected[table]).not.toEqual([])
+  for (const table of ['peg_breaks', 'risk_snapshots', 'reserve_snapshots']) expect(expected[table]).not.toEqual([])
 }, 600_000)
 const CASES: ReadonlyArray<{ what: string; backfills: string[][] }> = [
   { what: 'one backfill', backfills: [[]] },

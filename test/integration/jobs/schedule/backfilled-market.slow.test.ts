@@ -129,7 +129,7 @@ test('prices that are ingested after their blocks give the same breaks as if ing
   await add(clickhouse, logs, ['logs'])
   await runJobs(clickhouse, PEG_JOBS)
   // The break at the seam still begins there and is in progress.
-  const openAtSeam = `SELECT toUInt32(started_block) AS block FROM peg_events FINAL WHERE stable = '${STRADDLING}' AND ended_at IS NULL`
+  const openAtSeam = `SELECT toUInt32(started_block) AS block FROM peg_breaks FINAL WHERE track = 'published' AND stable = '${STRADDLING}' AND ended_at IS NULL`
   expect(await rowsOf(clickhouse, openAtSeam)).toEqual([{ block: seam }])
   await add(clickhouse, { ...logs, sequence: 2 }, ['pegs', 'state'])
   await runJobs(clickhouse, PEG_JOBS)

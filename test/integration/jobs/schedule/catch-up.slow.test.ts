@@ -11,8 +11,8 @@ import { test, withDatabase } from '../../../support/services.js'
 
 /** The tables that the jobs write, by job. */
 const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
-  'peg-events': ['peg_events'],
-  'peg-tracks': ['agreed_breaks', 'peg_track_states'],
+  'peg-events': ['peg_breaks'],
+  'peg-tracks': ['peg_breaks', 'peg_track_states'],
   risk: ['risk_snapshots', 'extended_snapshots'],
   reserves: ['reserve_snapshots'],
   'flow-anomalies': ['flow_anomalies'],
@@ -86,7 +86,7 @@ test('jobs that were stopped for hours write the same rows as jobs that never st
   const undisturbed = await runHours(clickhouseEnv.CLICKHOUSE_DATABASE, { first, last }, null)
   const paused = await runHours(clickhouseEnv.CLICKHOUSE_DATABASE, { first, last }, { from: 1, to: HOURS })
   expect(paused).toEqual(undisturbed)
-  for (const table of ['peg_events', 'risk_snapshots', 'extended_snapshots', 'reserve_snapshots'])
+  for (const table of ['peg_breaks', 'risk_snapshots', 'extended_snapshots', 'reserve_snapshots'])
     expect(undisturbed.rows[table], table).not.toEqual([])
   for (const { name, period_seconds, after } of SLOT_JOBS) {
     // A slot waits for a slot at or after it of every job that its job reads.

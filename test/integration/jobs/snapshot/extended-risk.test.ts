@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect } from 'vitest'
 import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
-import { insertPegEvents, type PegExcursion } from '../../../../clickhouse/peg/breaks.js'
+import { insertExcursions, type PegExcursion } from '../../../../clickhouse/peg/excursions.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
 import type { PolicyEvent } from '../../../../clickhouse/stablecoins/administration.js'
@@ -149,8 +149,9 @@ describe.each([
     await addFacts(clickhouse, { samples, depths })
     await addRows(clickhouse, { policy_events: policyEvents })
     const events = stables.flatMap((stable) => randomBreaks(random, stable, first, last))
-    await insertPegEvents(
+    await insertExcursions(
       clickhouse,
+      'published',
       events.map((row) => ({ ...row, revision: 0, slot_at: row.ended_at ?? last, is_deleted: 0 as const })),
     )
     if (hasSnapshots)

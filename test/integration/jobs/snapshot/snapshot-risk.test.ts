@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect } from 'vitest'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
-import { insertPegEvents, type PegExcursion } from '../../../../clickhouse/peg/breaks.js'
+import { insertExcursions, type PegExcursion } from '../../../../clickhouse/peg/excursions.js'
 import type { PolicyEvent } from '../../../../clickhouse/stablecoins/administration.js'
 import type { StateRead } from '../../../../clickhouse/stablecoins/states.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
@@ -37,8 +37,9 @@ const markOf = ({ now }: { now: Date }): number => Math.floor(now.getTime() / 30
 /** Each as the slot wrote it that saw it end, or the newest slot. */
 async function addPegEvents(clickhouse: ClickHouseClient, rows: PegExcursion[]): Promise<void> {
   const newest = Math.floor(Date.now() / 1000)
-  await insertPegEvents(
+  await insertExcursions(
     clickhouse,
+    'published',
     rows.map((row) => ({ ...row, revision: 0, slot_at: row.ended_at ?? newest, is_deleted: 0 as const })),
   )
 }

@@ -34,9 +34,9 @@ const run = (clickhouse: ClickHouseClient, query: string) =>
   clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2', lightweight_deletes_sync: '2' } })
 
 /** A break of every stable in the first two hours that never was: breaks are rare, so most answers about them are empty. */
-const falseBreak = (table: string): string => `
-  INSERT INTO ${table} (stable, severity, started_at, started_block, confirmed_at, direction, max_deviation_micros, slot_at)
-  SELECT DISTINCT stable, 'severe', start + 7, 1, start + 3600, 'below', 900000, start + 7200
+const falseBreak = (track: string): string => `
+  INSERT INTO peg_breaks (track, stable, severity, started_at, started_block, confirmed_at, direction, max_deviation_micros, slot_at)
+  SELECT DISTINCT '${track}', stable, 'severe', start + 7, 1, start + 3600, 'below', 900000, start + 7200
   FROM peg_samples CROSS JOIN (SELECT min(block_time) AS start FROM blocks) AS history`
 
 /** A small error in every row of a figure, by the answers that it bends. */
@@ -45,8 +45,8 @@ const PLANTED: Readonly<Record<string, string>> = {
   'single stable': "ALTER TABLE role_events UPDATE tx_hash = '0x' WHERE 1",
   peg: 'ALTER TABLE peg_minutes UPDATE deviation_sum = deviation_sum + 1 WHERE 1',
   'peg averages': 'ALTER TABLE peg_samples UPDATE sell_micros = sell_micros + 1 WHERE sell_micros IS NOT NULL',
-  'peg events': falseBreak('peg_events'),
-  'agreed breaks': falseBreak('agreed_breaks'),
+  'peg events': falseBreak('published'),
+  'agreed breaks': falseBreak('agreed'),
   depth: 'ALTER TABLE depth_samples UPDATE sell_raw = sell_raw + 1 WHERE 1',
   liquidity: 'ALTER TABLE depth_samples UPDATE sell_raw = sell_raw + 1 WHERE 1',
   'liquidity series': 'ALTER TABLE depth_samples UPDATE buy_raw = buy_raw + 1 WHERE 1',

@@ -10,7 +10,7 @@ import {
 const at = new Date('2026-01-01T00:15:00Z')
 
 const found = (i: number, data: Record<string, unknown> = { figure: i }): FoundEvent => {
-  const { id } = flowAnomalyEvent({ from_token: `${i}`, window_end: at.toISOString() } as never)
+  const { id } = flowAnomalyEvent({ from_token: `${i}`, window_start: at } as never)
   return { id, type: 'flow_anomaly.detected', subject: `${i}`, stables: [], occurred_at: at, data }
 }
 const announced = (event: FoundEvent): AnnouncedEvent => ({ ...event, recorded_at: at })

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
 import { levelOf } from '../../../../clickhouse/events/levels.js'
 import {
-  agreedBreakEvents,
+  breakEvents,
   flowAnomalyEvent,
   healthDriftEvent,
-  pegBreakEvents,
   publishedEvent,
   quoteLossEvents,
   retractionOf,
 } from '../../../../clickhouse/events/types.js'
-import { publishedAnomaly } from '../../../../clickhouse/flows/anomalies.js'
 
 const START = 1_760_000_040
 const at = (seconds: number): string => new Date((START + seconds) * 1000).toISOString().replace('.000', '')
@@ -42,25 +40,25 @@ test('a peg break is announced in the slot in which it is confirmed, and in the 
   const slots = [0, 60, 120, 240, 300, 360]
   const told = slots.map((after, i) => {
     const span = { after: START + after, at: START + (slots[i + 1] ?? 480) }
-    return pegBreakEvents(broken, span).map(({ type }) => type)
+    return breakEvents('published', broken, span).map(({ type }) => type)
   })
   expect(told).toEqual([['peg_break.started'], [], [], ['peg_break.ended'], [], []])
-  const whole = pegBreakEvents(broken, { after: START, at: START + 300 })
+  const whole = breakEvents('published', broken, { after: START, at: START + 300 })
   expect(whole.map(({ data, occurred_at }) => [occurred_at, data])).toEqual([
     [new Date((START + 60) * 1000), start],
     [new Date((START + 300) * 1000), { ...start, ended_at: at(300), ended_block: 22, duration_seconds: 300 }],
   ])
   const { standing_tokens: _, thin: __, ...unknown } = start
   const unmeasured = { ...broken, standing_tokens: null }
-  expect(pegBreakEvents(unmeasured, { after: START, at: START + 60 })[0]?.data).toEqual(unknown)
+  expect(breakEvents('published', unmeasured, { after: START, at: START + 60 })[0]?.data).toEqual(unknown)
   const standing = { ...broken, standing_tokens: 10_000 }
-  expect(pegBreakEvents(standing, { after: START, at: START + 60 })[0]?.data.thin).toBe(false)
-  expect(pegBreakEvents({ ...broken, confirmed_at: null }, { after: START, at: START + 300 })).toEqual([])
+  expect(breakEvents('published', standing, { after: START, at: START + 60 })[0]?.data.thin).toBe(false)
+  expect(breakEvents('published', { ...broken, confirmed_at: null }, { after: START, at: START + 300 })).toEqual([])
 })
 
 test('the id of an event depends only on its subject, and on nothing that may change', () => {
   const span = { after: START, at: START + 300 }
-  const [started, ended] = pegBreakEvents(broken, span)
+  const [started, ended] = breakEvents('published', broken, span)
   const other = {
     ...broken,
     confirmed_at: START + 61,
@@ -68,30 +66,29 @@ test('the id of an event depends only on its subject, and on nothing that may ch
     ended_block: 21,
     max_deviation_micros: 6000,
   }
-  expect(pegBreakEvents(other, span).map(({ id }) => id)).toEqual([started?.id, ended?.id])
+  expect(breakEvents('published', other, span).map(({ id }) => id)).toEqual([started?.id, ended?.id])
   const changes = [
     { stable: `0x20c1${'0'.repeat(35)}2` },
     { severity: 'mild' as const },
     { started_at: START + 1 },
     { started_block: 18 },
   ]
-  const ids = changes.flatMap((change) => pegBreakEvents({ ...broken, ...change }, span).map(({ id }) => id))
+  const ids = changes.flatMap((change) => breakEvents('published', { ...broken, ...change }, span).map(({ id }) => id))
   expect(new Set([...ids, started?.id, ended?.id]).size).toBe(10)
   for (const id of ids) expect(id).toMatch(/^evt_[0-9a-f]{32}$/)
 })
 
-test('a break on an agreed track and a lost quote have events of their own, with ids of their own', () => {
+test('a break on the agreed track and a lost quote have events of their own, with ids of their own', () => {
   const span = { after: START, at: START + 300 }
   const seen = { first_at: START - 60, first_block: 16, inside_at: START - 60, inside_block: 16 }
-  const found = { ...broken, seen }
-  const agreed = agreedBreakEvents({ ...found, kind: 'deviation', max_deviation_bps: 123.45 }, span)
+  const agreed = breakEvents('agreed', { ...broken, standing_tokens: null }, span)
   const end = { ended_at: at(300), ended_block: 22, duration_seconds: 300 }
   const { standing_tokens: _, thin: __, ...said } = start
   expect(agreed.map(({ type, data }) => [type, data])).toEqual([
     ['agreed_break.started', said],
     ['agreed_break.ended', { ...said, ...end }],
   ])
-  const loss = { ...found, kind: 'unquoted' as const, direction: null, max_deviation_bps: null }
+  const loss = { ...broken, seen, kind: 'unquoted' as const, direction: null, max_deviation_bps: null }
   const lost = quoteLossEvents({ ...loss, status: 'no_liquidity' }, span)
   const begun = { stable: STABLE, status: 'no_liquidity', started_at: at(0), started_block: 17 }
   expect(lost.map(({ type, data }) => [type, data])).toEqual([
@@ -99,10 +96,8 @@ test('a break on an agreed track and a lost quote have events of their own, with
     ['peg_quote.back', { ...begun, ...end }],
   ])
   expect(quoteLossEvents({ ...loss, status: 'no_liquidity', ended_at: null, ended_block: null }, span)).toHaveLength(1)
-  expect(
-    agreedBreakEvents({ ...found, kind: 'deviation', max_deviation_bps: 1 }, { after: START + 60, at: START + 299 }),
-  ).toEqual([])
-  const all = [...agreed, ...lost, ...pegBreakEvents(broken, span)]
+  expect(breakEvents('agreed', broken, { after: START + 60, at: START + 299 })).toEqual([])
+  const all = [...agreed, ...lost, ...breakEvents('published', broken, span)]
   expect(new Set(all.map(({ id }) => id)).size).toBe(6)
   expect(new Set(all.map(({ subject }) => subject)).size).toBe(3)
 })
@@ -126,20 +121,20 @@ test('an anomaly is announced once per edge and window, whatever its figures', (
     baseline_windows: 10,
     observations: 10,
   }
-  const event = flowAnomalyEvent(publishedAnomaly(stored))
+  const event = flowAnomalyEvent(stored)
   expect(event).toMatchObject({
     type: 'flow_anomaly.detected',
     stables: [stored.from_token, stored.to_token],
     occurred_at: new Date((START + 900) * 1000),
     data: { ...stored, window_start: at(0), window_end: at(900), detected_at: at(900) },
   })
-  expect(flowAnomalyEvent(publishedAnomaly({ ...stored, z_score: -4 })).id).toBe(event.id)
+  expect(flowAnomalyEvent({ ...stored, z_score: -4 }).id).toBe(event.id)
   const [from_token, to_token] = [stored.to_token, stored.from_token]
-  expect(flowAnomalyEvent(publishedAnomaly({ ...stored, from_token, to_token })).id).not.toBe(event.id)
+  expect(flowAnomalyEvent({ ...stored, from_token, to_token }).id).not.toBe(event.id)
 })
 
 test('a retraction has the id, type, times, stables and data of the event that it takes back, and one id', () => {
-  const [started] = pegBreakEvents(broken, { after: START, at: START + 60 })
+  const [started] = breakEvents('published', broken, { after: START, at: START + 60 })
   if (!started) throw new Error('no event')
   const announced = { ...started, recorded_at: new Date(START * 1000 + 65_432) }
   const retraction = retractionOf(announced, 'not_found')
@@ -174,7 +169,7 @@ test('a service state that recurs is a new event, and a change that is seen twic
 })
 
 test('an event is published under its id, with its position in the log', () => {
-  const [event] = pegBreakEvents(broken, { after: START, at: START + 60 })
+  const [event] = breakEvents('published', broken, { after: START, at: START + 60 })
   if (!event) throw new Error('no event')
   const recorded_at = new Date(START * 1000 + 65_432)
   expect(publishedEvent({ ...event, sequence: 7, recorded_at })).toEqual({

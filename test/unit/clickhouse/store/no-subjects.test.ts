@@ -31,7 +31,7 @@ function tablesIn(program: string): string[] {
 
 test('a table that is named in a string or in SQL is found, and a word of the language is not', () => {
   expect(tablesIn("const current = new Set(['events'])")).toEqual(['events'])
-  expect(tablesIn("const times = { peg_events: 'slot_at' }")).toEqual(['peg_events'])
+  expect(tablesIn("const times = { peg_breaks: 'slot_at' }")).toEqual(['peg_breaks'])
   expect(tablesIn('const sql = `SELECT 1 FROM peg_samples WHERE 1`')).toEqual(['peg_samples'])
   expect(tablesIn("/** Reads `blocks`. */ const blocks = 'a number of blocks' // of blocks")).toEqual([])
 })
