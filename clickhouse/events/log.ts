@@ -10,19 +10,15 @@ import {
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { inParts } from '../store/in-parts.js'
 import { insertRows } from '../store/insert.js'
-import { dateTime } from '../store/values.js'
-import { EVENT_TYPES, type FoundEvent } from './types.js'
-
-/** An event with the slot that found it, in unix seconds, and the slot's revision. */
-export type EventOfSlot = FoundEvent & { slot_at: number; revision: number }
+import { type FoundEvent, RecordedEvent } from './types.js'
 
 /**
- * Adds events to the log with consecutive numbers that start at `first`. Silently does nothing if another writer has
- * already used `first`.
+ * Adds events to the log with consecutive numbers that start at `first`, each with the slot that found it, in unix seconds, and
+ * the slot's revision. Silently does nothing if another writer has already used `first`.
  */
 export function insertEvents(
   clickhouse: ClickHouseClient,
-  events: readonly EventOfSlot[],
+  events: readonly (FoundEvent & { slot_at: number; revision: number })[],
   { first }: { first: number },
 ): Promise<void> {
   const rows = events.map(({ occurred_at, data, retracted_type = '', ...event }, i) => ({
@@ -36,16 +32,7 @@ export function insertEvents(
 }
 
 /** An event as read from the log; `EVENT_COLUMNS` selects its columns. */
-export const LoggedEvent = z.object({
-  sequence: z.int(),
-  id: z.string(),
-  type: z.enum(EVENT_TYPES),
-  stables: z.array(z.string()),
-  retracted_type: z.string(),
-  occurred_at: dateTime,
-  recorded_at: dateTime,
-  data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
-})
+export const LoggedEvent = RecordedEvent.extend({ sequence: z.int(), retracted_type: z.string() })
 export type LoggedEvent = z.infer<typeof LoggedEvent>
 
 export const EVENT_COLUMNS =

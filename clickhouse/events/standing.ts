@@ -2,21 +2,14 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { inParts } from '../store/in-parts.js'
-import { dateTime } from '../store/values.js'
-import { type AnnouncedEvent, announcedAgain, EVENT_TYPES, type FoundEvent, retractionOf } from './types.js'
+import { announcedAgain, type FoundEvent, RecordedEvent, retractionOf } from './types.js'
 
 /** What a slot has found among the events that occurred in (`after`, `at`]. */
 export type FoundInSlot = { found: readonly FoundEvent[]; after: Date; at: Date }
 
-const AnnouncedRow = z.object({
-  id: z.string(),
-  type: z.enum(EVENT_TYPES),
-  subject: z.string(),
-  stables: z.array(z.string()),
-  occurred_at: dateTime,
-  recorded_at: dateTime,
-  data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
-})
+/** An event of the log with its subject. */
+const AnnouncedEvent = RecordedEvent.extend({ subject: z.string() })
+export type AnnouncedEvent = z.infer<typeof AnnouncedEvent>
 
 const COLUMNS = 'id, type, subject, stables, occurred_at, recorded_at, data'
 
@@ -24,7 +17,7 @@ const COLUMNS = 'id, type, subject, stables, occurred_at, recorded_at, data'
 const announcedWithin = defineQuery({
   name: 'announced_within',
   params: z.object({ types: z.array(z.string()), after: z.date(), to: z.date() }),
-  row: AnnouncedRow,
+  row: AnnouncedEvent,
   sql: `
     SELECT ${COLUMNS} FROM events
     WHERE type IN {types: Array(String)} AND occurred_at > {after: DateTime} AND occurred_at <= {to: DateTime}
@@ -35,7 +28,7 @@ const announcedWithin = defineQuery({
 const announcedAbout = defineQuery({
   name: 'announced_about',
   params: z.object({ types: z.array(z.string()), subjects: z.array(z.string()) }),
-  row: AnnouncedRow,
+  row: AnnouncedEvent,
   sql: `
     SELECT ${COLUMNS} FROM events
     WHERE type IN {types: Array(String)} AND subject IN {subjects: Array(String)}

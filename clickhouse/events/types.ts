@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { isoSeconds } from '../../process/instants.js'
 import { type FlowAnomaly, publishedAnomaly } from '../flows/anomalies.js'
 import type { ComponentHealth } from '../jobs/health.js'
@@ -7,6 +8,7 @@ import type { Track } from '../peg/break-filter.js'
 import type { ExcursionKey, PegExcursion } from '../peg/excursions.js'
 import type { QuoteStatus } from '../peg/price.js'
 import { isThin } from '../peg/standing.js'
+import { dateTime } from '../store/values.js'
 
 /** Every type of event that subscribers can receive. */
 export const EVENT_TYPES = [
@@ -29,7 +31,7 @@ export type FoundEvent = {
   /** Machine-readable key of what the event is about. */
   subject: string
   /** The stables concerned, in lower case; empty if the event is about the service itself. */
-  stables: readonly string[]
+  stables: string[]
   occurred_at: Date
   data: Record<string, unknown>
   /** Of a retraction: the type of the event that it takes back. */
@@ -49,15 +51,19 @@ export type PublishedEvent = {
   data: Record<string, unknown>
 }
 
+/** An event of the log, as much of it as every reader needs. */
+export const RecordedEvent = z.object({
+  id: z.string(),
+  type: z.enum(EVENT_TYPES),
+  stables: z.array(z.string()),
+  occurred_at: dateTime,
+  recorded_at: dateTime,
+  data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
+})
+type RecordedEvent = z.infer<typeof RecordedEvent>
+
 /** An event of the log as it is published. */
-export function publishedEvent(event: {
-  sequence: number
-  id: string
-  type: EventType
-  occurred_at: Date
-  recorded_at: Date
-  data: Record<string, unknown>
-}): PublishedEvent {
+export function publishedEvent(event: RecordedEvent & { sequence: number }): PublishedEvent {
   const { id, sequence, type, occurred_at, recorded_at, data } = event
   return {
     id,
@@ -74,7 +80,7 @@ export function publishedEvent(event: {
 function foundEvent(
   type: EventType,
   subject: string,
-  stables: readonly string[],
+  stables: string[],
   occurred_at: Date,
   data: FoundEvent['data'],
   occasion = '',
@@ -83,16 +89,11 @@ function foundEvent(
   return { id: `evt_${hash.digest('hex').slice(0, 32)}`, type, subject, stables, occurred_at, data }
 }
 
-/** An event of the log, as much of it as is needed to take it back. */
-export type AnnouncedEvent = Pick<FoundEvent, 'id' | 'type' | 'subject' | 'stables' | 'occurred_at' | 'data'> & {
-  recorded_at: Date
-}
-
 /** Why an event was taken back: it is not found any more, or it is found with other data, which a new event has. */
 export type RetractionReason = 'not_found' | 'changed'
 
 /** The event that takes back an announced one. An event is taken back once: the id depends on it alone. */
-export function retractionOf(event: AnnouncedEvent, reason: RetractionReason): FoundEvent {
+export function retractionOf(event: RecordedEvent, reason: RetractionReason): FoundEvent {
   const { id, type, stables, occurred_at, recorded_at, data } = event
   const original = { retracts: id, retracted_event: type, occurred_at: isoSeconds(occurred_at) }
   return {

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { type EventOfSlot, insertEvents, knownEvents, newestSequence } from '../../clickhouse/events/log.js'
+import { insertEvents, knownEvents, newestSequence } from '../../clickhouse/events/log.js'
 import { type FoundInSlot, unannounced } from '../../clickhouse/events/standing.js'
 import type { FoundEvent } from '../../clickhouse/events/types.js'
 import { appendNumbered } from '../../clickhouse/store/append-numbered.js'
@@ -8,7 +8,7 @@ import type { Slot } from '../schedule/run-slots.js'
 type Announcer = Pick<Slot, 'at' | 'revision'>
 
 /** The events as announced by a slot. */
-const announcedBy = (events: readonly FoundEvent[], { at, revision }: Announcer): EventOfSlot[] =>
+const announcedBy = (events: readonly FoundEvent[], { at, revision }: Announcer) =>
   events.map((event) => ({ ...event, slot_at: Math.floor(at.getTime() / 1000), revision }))
 
 /**
@@ -50,7 +50,7 @@ export async function announceFound(
   })
 }
 
-const append = (clickhouse: ClickHouseClient, missing: () => Promise<readonly EventOfSlot[]>): Promise<void> =>
+const append = (clickhouse: ClickHouseClient, missing: () => Promise<ReturnType<typeof announcedBy>>): Promise<void> =>
   appendNumbered({
     newest: () => newestSequence(clickhouse),
     missing,

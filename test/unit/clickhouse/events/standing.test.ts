@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest'
-import { difference } from '../../../../clickhouse/events/standing.js'
-import {
-  type AnnouncedEvent,
-  type FoundEvent,
-  flowAnomalyEvent,
-  retractionOf,
-} from '../../../../clickhouse/events/types.js'
+import { type AnnouncedEvent, difference } from '../../../../clickhouse/events/standing.js'
+import { type FoundEvent, flowAnomalyEvent, retractionOf } from '../../../../clickhouse/events/types.js'
 
 const at = new Date('2026-01-01T00:15:00Z')
 
