@@ -59,20 +59,20 @@ type OpenBreak = { stable: string; severity: Severity; started_at: Date; started
 
 type Largest = (
   clickhouse: ClickHouseClient,
-  asked: { breaks: readonly OpenBreak[]; to: Date },
+  request: { breaks: readonly OpenBreak[]; to: Date },
   options?: { signal?: QuerySignal },
 ) => Promise<(number | null)[]>
 
 const largestPublished: Largest = async (clickhouse, { breaks, to }, options) => {
   const starts = breaks.map(({ started_at }) => started_at.getTime() / 1000)
-  const asked = {
+  const request = {
     stables: breaks.map(({ stable }) => stable),
     starts,
     blocks: breaks.map(({ started_block }) => started_block),
     earliest: new Date(Math.min(...starts) * 1000),
     to,
   }
-  const rows = await largestSince(clickhouse, asked, options)
+  const rows = await largestSince(clickhouse, request, options)
   const largest = new Map(rows.map(({ place, max_deviation_micros }) => [place, max_deviation_micros]))
   return breaks.map((_, i) => largest.get(i + 1) ?? null)
 }
@@ -89,7 +89,7 @@ const largestAgreed: Largest = async (clickhouse, { breaks, to }, options) => {
   const samples = await stablePrices(clickhouse, BREAK_PRICES.agreed, range, options)
   const [tracks] = continueTracks(before, samples, [end])
   const largest = new Map(
-    tracks?.breaks.map(excursionOf).map((found) => [excursionKey(found), found.max_deviation_micros]),
+    tracks?.breaks.map(excursionOf).map((excursion) => [excursionKey(excursion), excursion.max_deviation_micros]),
   )
   return breaks.map(
     ({ started_at, ...start }) =>
@@ -105,6 +105,6 @@ const LARGEST = { published: largestPublished, agreed: largestAgreed } as const 
  */
 export const largestDeviations = async (
   clickhouse: ClickHouseClient,
-  { track, ...asked }: { track: Track; breaks: readonly OpenBreak[]; to: Date },
+  { track, ...request }: { track: Track; breaks: readonly OpenBreak[]; to: Date },
   options?: { signal?: QuerySignal },
-): Promise<(number | null)[]> => (asked.breaks.length === 0 ? [] : LARGEST[track](clickhouse, asked, options))
+): Promise<(number | null)[]> => (request.breaks.length === 0 ? [] : LARGEST[track](clickhouse, request, options))
