@@ -11,49 +11,43 @@ export type OfStable<Result> = (stable: string) => Result
 /** Most stables of a statement, unless a read sets fewer. */
 const MOST_STABLES = 100
 
-/** A caller that waits for its part of a statement. */
-type Caller<Result> = {
-  stable: string
-  signal: QuerySignal | undefined
-  resolve: (result: Result) => void
-  reject: (error: unknown) => void
-  /** Its signal has aborted, and it has been rejected. */
-  isGone: boolean
-  /** Called when that happens while its statement runs. */
-  onGone: () => void
+type Caller = { stable: string; signal: QuerySignal | undefined }
+
+/** A statement and those that wait for it; it ends when the last of them goes away. */
+type Batch<Result> = {
+  stables: Set<string>
+  callers: Set<Caller>
+  abandoned: AbortController
+  result: Promise<OfStable<Result>>
 }
 
-/** Removes from the queue the callers of the next statement: all of the first `most` stables. */
-function takeBatch<Result>(queue: Caller<Result>[], most: number): Caller<Result>[] {
-  const stables = new Set<string>()
-  const batch: Caller<Result>[] = []
-  for (const caller of queue.splice(0)) {
-    if (caller.isGone) continue
-    if (stables.size < most) stables.add(caller.stable)
-    if (stables.has(caller.stable)) batch.push(caller)
-    else queue.push(caller)
-  }
-  return batch
-}
+/** The batches of the same parameters that have not begun, and the end of the newest one: each begins after the one before. */
+type Queue<Result> = { waiting: Batch<Result>[]; newest: Promise<unknown> }
 
-/** A signal that aborts when the last of the callers is gone. It continues the trace of the first. */
-function signalOf<Result>(batch: readonly Caller<Result>[]): QuerySignal {
-  const all = new AbortController()
-  let waiting = batch.length
-  for (const caller of batch)
-    caller.onGone = () => {
-      waiting -= 1
-      if (waiting === 0) all.abort(caller.signal?.reason)
+/** What one caller gets of its batch, until it goes away. */
+function partOf<Result>(name: string, batch: Batch<Result>, caller: Caller): Promise<Result> {
+  const { stable, signal } = caller
+  batch.stables.add(stable)
+  batch.callers.add(caller)
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      reject(new QueryError(name, signal?.reason))
+      batch.callers.delete(caller)
+      if (batch.callers.size === 0) batch.abandoned.abort(signal?.reason)
     }
-  const traceparent = batch[0]?.signal?.traceparent
-  return Object.assign(all.signal, traceparent !== undefined && { traceparent })
+    signal?.addEventListener('abort', leave, { once: true })
+    batch.result
+      .then((ofStable) => resolve(ofStable(stable)))
+      .catch(reject)
+      .finally(() => signal?.removeEventListener('abort', leave))
+  })
 }
 
 /**
  * Makes of a read about several stables one about a single stable, whose callers share statements: all that ask for the
  * same in one turn of the event loop are answered by one, and so are those that come while it runs, by the next one. It
- * begins after each of its callers has come, so that nobody is answered with less than was stored by then. Planning is most of the time of a small
- * statement, and the engine has few cores: under load this answers several times as many.
+ * begins after each of its callers has come, so that nobody is answered with less than was stored by then. Planning is
+ * most of the time of a small statement, and the engine has few cores: under load this answers several times as many.
  *
  * Callers share the parameters besides the stable, which must be plain values. An error is that of all callers of its
  * statement. A caller whose signal aborts is rejected with QueryError, and the statement runs on for the others. Callers
@@ -68,77 +62,63 @@ export function together<Asked extends { stables: string[] }, Result>(
   asked: Omit<Asked, 'stables'> & { stable: string },
   options?: Options,
 ) => Promise<Result> {
-  /** The callers that wait, by the parameters that they share. There is a queue only while a statement of its kind runs. */
-  const queuesOf = new WeakMap<ClickHouseClient, Map<string, Caller<Result>[]>>()
+  /** The queues in which a statement waits or runs, by the parameters that its callers share. */
+  const queuesOf = new WeakMap<ClickHouseClient, Map<string, Queue<Result>>>()
 
-  async function answer(clickhouse: ClickHouseClient, asked: object, batch: Caller<Result>[]) {
-    const stables = [...new Set(batch.map(({ stable }) => stable))]
-    try {
-      const ofStable = await read(clickhouse, { ...asked, stables } as Asked, { signal: signalOf(batch) })
-      for (const { stable, resolve } of batch) resolve(ofStable(stable))
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
+  /** Reads for those who have not gone by then. It continues the trace of the first. */
+  async function answer(clickhouse: ClickHouseClient, asked: object, { callers, abandoned }: Batch<Result>) {
+    abandoned.signal.throwIfAborted()
+    const [first] = callers
+    const traceparent = first?.signal?.traceparent
+    const signal: QuerySignal = Object.assign(abandoned.signal, traceparent !== undefined && { traceparent })
+    const stables = [...new Set([...callers].map(({ stable }) => stable))]
+    return read(clickhouse, { ...asked, stables } as Asked, { signal })
   }
 
-  return (clickhouse, { stable, ...asked }, { signal } = {}) =>
-    new Promise<Result>((resolve, reject) => {
-      const queues = queuesOf.get(clickhouse) ?? new Map<string, Caller<Result>[]>()
-      queuesOf.set(clickhouse, queues)
-      const leave = (): void => {
-        caller.isGone = true
-        reject(new QueryError(name, signal?.reason))
-        caller.onGone()
-      }
-      const settled =
-        <Value>(settle: (value: Value) => void) =>
-        (value: Value): void => {
-          signal?.removeEventListener('abort', leave)
-          settle(value)
-        }
-      const caller: Caller<Result> = {
-        stable,
-        signal,
-        resolve: settled(resolve),
-        reject: settled(reject),
-        isGone: false,
-        onGone: () => undefined,
-      }
-      if (signal?.aborted) return leave()
-      signal?.addEventListener('abort', leave, { once: true })
-
-      const key = JSON.stringify(asked)
-      const queue = queues.get(key)
-      if (queue) {
-        queue.push(caller)
-        return
-      }
-      const mine = [caller]
-      queues.set(key, mine)
-      const work = async (): Promise<void> => {
-        await setImmediate()
-        while (mine.length > 0) {
-          const batch = takeBatch(mine, mostStables)
-          if (batch.length > 0) await answer(clickhouse, asked, batch)
-        }
-        queues.delete(key)
-      }
-      void work()
+  /** A batch of the queue that has room for a stable. */
+  function batchFor(clickhouse: ClickHouseClient, asked: object, stable: string): Batch<Result> {
+    const queues = queuesOf.get(clickhouse) ?? new Map<string, Queue<Result>>()
+    queuesOf.set(clickhouse, queues)
+    const key = JSON.stringify(asked)
+    const queue = queues.get(key) ?? { waiting: [], newest: setImmediate() }
+    queues.set(key, queue)
+    const open = queue.waiting.find(
+      ({ stables, abandoned }) => !abandoned.signal.aborted && (stables.has(stable) || stables.size < mostStables),
+    )
+    if (open) return open
+    const begin = (): Promise<OfStable<Result>> => {
+      queue.waiting.shift()
+      return answer(clickhouse, asked, batch)
+    }
+    const result = queue.newest.then(begin, begin).finally(() => {
+      if (queue.newest === result) queues.delete(key)
     })
+    // The next one begins after it, and nobody may be left to hear of a failure.
+    result.catch(() => undefined)
+    const batch = { stables: new Set<string>(), callers: new Set<Caller>(), abandoned: new AbortController(), result }
+    queue.newest = result
+    queue.waiting.push(batch)
+    return batch
+  }
+
+  return async (clickhouse, { stable, ...asked }, { signal } = {}) => {
+    if (signal?.aborted) throw new QueryError(name, signal.reason)
+    return partOf(name, batchFor(clickhouse, asked, stable), { stable, signal })
+  }
 }
 
 /** The rows of each stable, without that column; none of a stable that has none. */
 export function byStable<Row extends { stable: string }>(rows: readonly Row[]): OfStable<Omit<Row, 'stable'>[]> {
-  const found = new Map<string, Omit<Row, 'stable'>[]>()
+  const rowsOf = new Map<string, Omit<Row, 'stable'>[]>()
   for (const { stable, ...row } of rows) {
-    const those = found.get(stable)
-    if (those) those.push(row)
-    else found.set(stable, [row])
+    const earlier = rowsOf.get(stable)
+    if (earlier) earlier.push(row)
+    else rowsOf.set(stable, [row])
   }
-  return (stable) => found.get(stable) ?? []
+  return (stable) => rowsOf.get(stable) ?? []
 }
 
-/** Makes callers of the same read at the same time share its statement, as those of `together` do. */
+/** A read whose callers share statements like those of `together`, if all of their parameters are the same. */
 export function shared<Asked extends object, Result>(
   name: string,
   read: (clickhouse: ClickHouseClient, asked: Asked, options: Options) => Promise<Result>,
@@ -161,9 +141,9 @@ export function columnsByStable<Columns extends Record<string, unknown[]>>(
   const rows = stables.map((): number[] => [])
   for (const [row, index] of stable_index.entries()) rows[index - 1]?.push(row)
   return (stable) => {
-    const own = rows[stables.indexOf(stable)] ?? []
+    const places = rows[stables.indexOf(stable)] ?? []
     return Object.fromEntries(
-      Object.entries<unknown[]>(columns).map(([name, values]) => [name, own.map((row) => values[row])]),
+      Object.entries<unknown[]>(columns).map(([name, values]) => [name, places.map((row) => values[row])]),
     ) as Omit<Columns, 'stable_index'>
   }
 }
