@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 import { databaseChainId } from '../clickhouse/chain/identity.js'
 import { readStorage } from '../clickhouse/store/storage.js'
+import { showMemories } from '../process/memory-metrics.js'
 import type { MetricsAccess } from '../process/metrics-access.js'
 import type { WebhookTerms } from './admin/webhooks/terms.js'
 import { type CacheOptions, cache } from './answers/cache/plugin.js'
@@ -83,7 +84,8 @@ export async function buildApp(deps: AppDeps) {
   const newId = createRequestIds()
   const app = httpInstance({ logger, newId, trustProxy })
   provide(app, { clickhouse, records, redis, now, metrics, draining })
-  const readState = createServiceState(clickhouse, now)
+  showMemories(metrics.registry, app.memories)
+  const readState = createServiceState(clickhouse, app.memories, now)
   const readChainId = () => databaseChainId(clickhouse)
   const counter = createRequestCounter(redis, database, logger)
   const screen = createScreen({ counter, redis, prefix: `plumbline:${database}` })
@@ -98,9 +100,6 @@ export async function buildApp(deps: AppDeps) {
   countRequests(app)
   requestLog(app, deps.loggedShare ?? 0)
   showMetrics(app, metricsAccess, async () => {
-    metrics.keptBytes.set({ what: 'peg_minutes' }, app.minuteSums.bytes())
-    metrics.keptBytes.set({ what: 'peg_samples' }, app.keptSamples.bytes())
-    metrics.keptBytes.set({ what: 'reads' }, app.keptReads.bytes())
     const state = await readState().catch(() => null)
     // Without a state, a full disk may be why.
     return stateMetrics(

@@ -4,19 +4,21 @@ import type { FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
 import { historyStart } from '../clickhouse/chain/history.js'
 import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
-import { createKeptSamples, type KnownSamples } from '../clickhouse/peg/kept-samples.js'
-import { createMinuteSums, type KnownMinuteSums, STABLE_BYTES } from '../clickhouse/peg/minute-sums.js'
+import { createEdgeSamples } from '../clickhouse/peg/edge-samples.js'
+import { createMinuteSums, STABLE_BYTES } from '../clickhouse/peg/minute-sums.js'
 import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
-import { createKeptReads, type KeptReads } from '../clickhouse/store/kept-reads.js'
+import { createReadMemory, type ReadMemory } from '../clickhouse/store/read-memory.js'
+import { memoriesOf } from '../clickhouse/store/replicas.js'
 import { INSTANTS } from '../clickhouse/tables.js'
-import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
+import { Memories, memoriesOfProcess } from '../process/memory.js'
+import { createHistoryStart, type HistoryStart } from './answers/as-of.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
-import { createKnownLedger, type KnownLedger } from './answers/known-ledger.js'
-import { createKnownSearches, type KnownSearches } from './answers/known-searches.js'
+import { createLedger, type LedgerMemory } from './answers/ledger.js'
 import { QUERY_TIMEOUT_MS } from './answers/query-signal.js'
-import { createKnownStables, type KnownStables } from './answers/stable.js'
+import { createSearches, type Searches } from './answers/searches.js'
+import { createStables, type Stables } from './answers/stable.js'
+import { type ActiveKeys, createActiveKeys } from './callers/keys/active-keys.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
-import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
 import type { Metrics } from './http/metrics.js'
 
 /** The dependencies of the app. */
@@ -35,15 +37,17 @@ type Provided = {
 
 declare module 'fastify' {
   interface FastifyInstance extends Provided {
-    stables: KnownStables
-    history: KnownHistory
-    ledger: KnownLedger
-    minuteSums: KnownMinuteSums
-    keptSamples: KnownSamples
-    keptReads: KeptReads
-    searches: KnownSearches
+    /** What may be found without asking ClickHouse. */
+    memories: Memories
+    stables: Stables
+    history: HistoryStart
+    ledger: LedgerMemory
+    minuteSums: ReturnType<typeof createMinuteSums>
+    edgeSamples: ReturnType<typeof createEdgeSamples>
+    reads: ReadMemory
+    searches: Searches
     exportSlots: ExportSlots
-    keys: KnownKeys
+    keys: ActiveKeys
     keyUses: KeyUses
   }
 }
@@ -66,26 +70,28 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   app.decorate('now', provided.now)
   app.decorate('metrics', provided.metrics)
   app.decorate('draining', provided.draining)
+  const memories = new Memories([memoriesOfProcess, ...[...new Set([clickhouse, records])].map(memoriesOf)])
+  app.decorate('memories', memories)
   app.decorate(
     'stables',
-    createKnownStables(() => stablecoinCreations(clickhouse)),
+    createStables(() => stablecoinCreations(clickhouse), memories),
   )
   app.decorate(
     'history',
-    createKnownHistory((options) => historyStart(clickhouse, options)),
+    createHistoryStart((options) => historyStart(clickhouse, options), memories),
   )
-  app.decorate('ledger', createKnownLedger(clickhouse))
-  app.decorate('minuteSums', createMinuteSums(MINUTE_SUMS_BYTES))
-  app.decorate('keptSamples', createKeptSamples(SAMPLES_BYTES))
+  app.decorate('ledger', createLedger(clickhouse, memories))
+  app.decorate('minuteSums', createMinuteSums(memories, MINUTE_SUMS_BYTES))
+  app.decorate('edgeSamples', createEdgeSamples(memories, SAMPLES_BYTES))
   app.decorate(
-    'keptReads',
-    createKeptReads(clickhouse, { instants: INSTANTS, maxBytes: READS_BYTES, timeoutMs: QUERY_TIMEOUT_MS }),
+    'reads',
+    createReadMemory(clickhouse, memories, { instants: INSTANTS, maxBytes: READS_BYTES, timeoutMs: QUERY_TIMEOUT_MS }),
   )
-  app.decorate('searches', createKnownSearches(clickhouse))
+  app.decorate('searches', createSearches(clickhouse, memories))
   app.decorate('exportSlots', createExportSlots())
   app.decorate(
     'keys',
-    createKnownKeys(() => activeApiKeys(clickhouse, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })),
+    createActiveKeys(() => activeApiKeys(clickhouse, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) }), memories),
   )
   app.decorate(
     'keyUses',

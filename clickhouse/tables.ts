@@ -18,7 +18,7 @@ import type { RoleEvent, RoleProbe } from './roles/roles.js'
 import type { LogoUpdate, PauseEvent, PolicyEvent, QuoteTokenProposal } from './stablecoins/administration.js'
 import type { QuoteTokenUpdate, Stablecoin } from './stablecoins/stablecoins.js'
 import type { StateRead } from './stablecoins/states.js'
-import type { Instants } from './store/kept-reads.js'
+import type { Instants } from './store/read-memory.js'
 import type { SupplyEvent } from './supply/supply.js'
 
 /**

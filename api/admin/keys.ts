@@ -135,7 +135,7 @@ export const adminKeysRoutes =
       }
       const row = { ...made, created_at: app.now(), revoked_at: null }
       await insertApiKey(app.records, row)
-      app.keys.forget()
+      app.keys.expire()
       request.log.info({ key: id }, 'a key was created')
       return reply.code(201).send({ ...published(row), key })
     })
@@ -160,7 +160,7 @@ export const adminKeysRoutes =
         await insertApiKey(app.records, { ...key, revoked_at: app.now() })
         request.log.info({ key: id }, 'a key was revoked')
       }
-      app.keys.forget()
+      app.keys.expire()
       // Another request may have revoked it first.
       return published((await read()) ?? key)
     })

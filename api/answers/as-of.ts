@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { LONGEST_PEG_WINDOW } from '../../clickhouse/peg/windows.js'
 import { isoSeconds, parseAsOf, parseInstant } from '../../process/instants.js'
+import type { Memories } from '../../process/memory.js'
 import { NotFoundError } from '../http/errors.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
@@ -109,39 +110,34 @@ export async function momentOf(
 export const notPublished = (what: string, knownAt: Date): NotFoundError =>
   new NotFoundError('before-history', `${what} had not been published by ${isoSeconds(knownAt)}`, 'known_at')
 
-/** What is known about the start of history. */
-export type KnownHistory = {
-  /** Whether there is a block at or before an instant. Reads the start again for an instant before the one it knows. */
+/** The start of history. */
+export type HistoryStart = {
+  /** Whether there is a block at or before an instant. */
   hasBegunBy: (instant: Date) => Promise<boolean>
-  /** The start that it knows; null before there is one. */
+  /** The start, as of the last read; null before there is one. */
   start: () => Date | null
 }
 
 /**
- * Remembers the time of the first block that `read` returns (null before there is one), so that requests about the past
- * need no look-up: backfills only ever move it back. Concurrent callers share one look-up, which may take as long as any
- * query of a request.
+ * The time of the first block that `read` returns (null before there is one), kept so that requests about the past need
+ * no look-up. A look-up may take as long as any query of a request.
  */
-export function createKnownHistory(read: (options: { signal: AbortSignal }) => Promise<Date | null>): KnownHistory {
-  let start: Date | null = null
-  let reading: Promise<void> | null = null
-  const refresh = (): Promise<void> => {
-    reading ??= read({ signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
-      .then((firstBlockAt) => {
-        start = firstBlockAt
-      })
-      .finally(() => {
-        reading = null
-      })
-    return reading
-  }
-  const isIn = (instant: Date): boolean => start !== null && instant >= start
+export function createHistoryStart(
+  read: (options: { signal: AbortSignal }) => Promise<Date | null>,
+  memories: Memories,
+): HistoryStart {
+  const latest = memories.latest<{ start: Date | null }>({
+    name: 'history_start',
+    holds: 'the time of the first block',
+    until: 'an answer about an earlier time: backfills only move it back',
+    read: async () => ({ start: await read({ signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) }) }),
+  })
   return {
     hasBegunBy: async (instant) => {
-      if (!isIn(instant)) await refresh()
-      return isIn(instant)
+      const isIn = ({ start }: { start: Date | null }): boolean => start !== null && instant >= start
+      return isIn(await latest.get(isIn))
     },
-    start: () => start,
+    start: () => latest.value?.start ?? null,
   }
 }
 

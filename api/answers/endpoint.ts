@@ -97,7 +97,7 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
   /** The price of a request, in whole units of the reference stable. If omitted, it is free. */
   price?: string
   /** How many requests it counts as against the caller's limit; 1 if omitted. */
-  cost?: (request: Omit<Request<Query>, 'signal' | 'knownAt'>) => number
+  cost?: (request: Omit<Request<Query>, 'signal' | 'knownAt'>) => number | Promise<number>
   /** Throws if there is no answer. Runs before the payment, so that nobody pays for an answer that does not exist. */
   check?: (request: Request<Query>) => Promise<void> | void
   /**
@@ -184,7 +184,7 @@ async function coveredSubjectOf(
   if (!route.covers) return subject
   const { stable, knownAt, signal } = subject
   // When it became known that a stable exists is not recorded.
-  const since = stable !== undefined && knownAt === null ? app.stables.creationOf(stable) : undefined
+  const since = stable !== undefined && knownAt === null ? await app.stables.creationOf(stable) : undefined
   const { jobs = [], ...extent } = route.covers({ ...subject, since })
   // Before the data is read, which may only be added to meanwhile.
   const [ledger, ...searches] = await Promise.all([
@@ -192,7 +192,7 @@ async function coveredSubjectOf(
     ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
   ])
   const coverage = coverageOf(ledger, { ...extent, searches })
-  const kept = request.asOf === null ? app.keptReads.now() : app.keptReads.given(ledger)
+  const kept = request.asOf === null ? app.reads.now() : app.reads.given(ledger)
   return { ...subject, since, ledger, searches, coverage, reads: { signal, kept } }
 }
 

@@ -2,19 +2,20 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { Address } from '../../clickhouse/store/values.js'
+import type { Memories } from '../../process/memory.js'
 import { NotFoundError } from '../http/errors.js'
 
 /** Where a stable was created; block 0 is the genesis block. `block_time` in unix seconds. */
 export type Creation = { block_number: number; block_time: number }
 
-/** The known addresses of tracked stables. */
-export type KnownStables = {
+/** The tracked stables. */
+export type Stables = {
   /** Whether a lower-case address is one. Reads the list again if it is unknown. */
   has: (address: string) => Promise<boolean>
-  /** Where a stable that `has` knows was created; undefined for other addresses. */
-  creationOf: (address: string) => Creation | undefined
+  /** Where a stable was created, as of the last read; undefined for other addresses. */
+  creationOf: (address: string) => Promise<Creation | undefined>
   /** How many of them are in use, as of the last read. */
-  countInUse: () => number
+  countInUse: () => Promise<number>
 }
 
 /** A list older than this is read again. */
@@ -22,37 +23,36 @@ const MAX_AGE_MS = 60_000
 /** Requests for unknown addresses cannot make the list be read more often than this. */
 const MIN_AGE_MS = 1000
 
-/**
- * Caches what `read` returns, so that a request about a known stable needs no look-up. `nowMs` is a monotonic clock.
- */
-export function createKnownStables(
+/** The stables that `read` returns, kept so that a request about one of them needs no look-up. `nowMs` is a monotonic clock. */
+export function createStables(
   read: () => Promise<({ stable: string; in_use: boolean } & Creation)[]>,
+  memories: Memories,
   nowMs = () => performance.now(),
-): KnownStables {
-  let creations = new Map<string, Creation>()
-  let inUse = 0
-  let readAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<void> | null = null
-  const refresh = (): Promise<void> => {
-    reading ??= read()
-      .then((stables) => {
-        creations = new Map(stables.map(({ stable, in_use: _, ...creation }) => [stable, creation]))
-        inUse = stables.filter(({ in_use }) => in_use).length
-        readAt = nowMs()
-      })
-      .finally(() => {
-        reading = null
-      })
-    return reading
-  }
+): Stables {
+  const latest = memories.latest<{ creations: ReadonlyMap<string, Creation>; inUse: number }>({
+    name: 'stables',
+    holds: 'the tracked stables, and where they were created',
+    until: '60 s; 1 s for an address that is not one of them',
+    read: async () => {
+      const stables = await read()
+      return {
+        creations: new Map(stables.map(({ stable, in_use: _, ...creation }) => [stable, creation])),
+        inUse: stables.filter(({ in_use }) => in_use).length,
+      }
+    },
+    count: ({ creations }) => creations.size,
+    nowMs,
+  })
+  const newest = () => latest.get(() => true)
   return {
     has: async (address) => {
-      const age = nowMs() - readAt
-      if (age > MAX_AGE_MS || (age > MIN_AGE_MS && !creations.has(address))) await refresh()
+      const { creations } = await latest.get(
+        ({ creations }, ageMs) => ageMs <= (creations.has(address) ? MAX_AGE_MS : MIN_AGE_MS),
+      )
       return creations.has(address)
     },
-    creationOf: (address) => creations.get(address),
-    countInUse: () => inUse,
+    creationOf: async (address) => (await newest()).creations.get(address),
+    countInUse: async () => (await newest()).inUse,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ForbiddenError, InvalidKeyError, MissingKeyError } from '../http/errors.js'
+import type { ActiveKey } from './keys/active-keys.js'
 import { hashOf, isSameHash, type KeyScope } from './keys/api-key.js'
-import type { KnownKey } from './keys/known-keys.js'
 
 /** The caller of a request: without a key, with a subscription key, or the operator. */
 export type Caller =
@@ -57,7 +57,7 @@ export function auth(app: FastifyInstance, adminKey: string | undefined): void {
 
   const isAdmin = (token: string): boolean => adminHash !== null && isSameHash(hashOf(token), adminHash)
 
-  function subscriber(key: KnownKey): Caller {
+  function subscriber(key: ActiveKey): Caller {
     app.keyUses.add(key.id, app.now())
     return { tier: 'subscriber', keyId: key.id, scopes: key.scopes, requestsPerMinute: key.requests_per_minute }
   }

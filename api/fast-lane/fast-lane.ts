@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify'
 import { matchingEtag } from '../answers/cache/answer.js'
 import { askerOf } from '../callers/limits/plugin.js'
-import { addressOf, createHeads } from './heads.js'
+import { addressOf, keepHead } from './heads.js'
 import { isProven } from './prove.js'
 import { createConnectionLines, sendRendered } from './send-rendered.js'
 
@@ -52,8 +52,7 @@ async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isPro
   const { requests } = app.metrics
   const ipOf = addressOf(trustProxy)
   const connectionLines = createConnectionLines(app.server)
-  const heads = createHeads()
-  app.answersInMemory.onSent = heads.remember
+  app.answersInMemory.onSent = keepHead
 
   function serve(request: IncomingMessage, response: ServerResponse): boolean {
     if (isUnusual(request) || app.draining.aborted) return false
@@ -70,7 +69,7 @@ async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isPro
     // The client may have it in another coding, whose tag the 304 then needs.
     if (etag !== null && etag !== variant.etag) return false
     const status = etag === null ? 200 : 304
-    const head = heads.find(variant, status)
+    const head = variant.heads[status]
     if (head === undefined || app.isUnderPressure?.()) return false
     const caller = app.identify(headers.authorization)
     if (caller === null) return false

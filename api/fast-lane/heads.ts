@@ -3,8 +3,6 @@ import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyReply } from 'fastify'
 import type { Variant } from '../answers/cache/answer.js'
 
-type Status = 200 | 304
-
 /** Header fields that depend on the client, the time or the connection. */
 const OF_ONE_REQUEST = new Set([
   'x-request-id',
@@ -19,33 +17,18 @@ const OF_ONE_REQUEST = new Set([
 
 const FIRST_LINES = { 200: 'HTTP/1.1 200 OK', 304: 'HTTP/1.1 304 Not Modified' }
 
-/** The response heads of cached answers. */
-export type Heads = {
-  /**
-   * Remembers a head as the hooks of the application left it, without the fields of a single request. Node checked each
-   * field when it was sent.
-   */
-  remember: (variant: Variant, reply: FastifyReply) => void
-  /** The head of an answer for a status, up to its last field; undefined before it was first sent. */
-  find: (variant: Variant, status: Status) => string | undefined
-}
-
-export function createHeads(): Heads {
-  const heads = new WeakMap<Variant, { 200?: string; 304?: string }>()
-  return {
-    remember: (variant, reply) => {
-      const status = reply.statusCode as Status
-      const byStatus = heads.get(variant) ?? {}
-      // A 304 for another coding has that coding's tag.
-      if (byStatus[status] !== undefined || reply.getHeader('etag') !== variant.etag) return
-      const fields = Object.entries(reply.getHeaders()).filter(([name]) => !OF_ONE_REQUEST.has(name))
-      const lines = [FIRST_LINES[status], ...fields.map(([name, value]) => `${name}: ${value}`)]
-      // One flat string: a concatenated string would be flattened each time it is sent.
-      byStatus[status] = Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1').toString('latin1')
-      heads.set(variant, byStatus)
-    },
-    find: (variant, status) => heads.get(variant)?.[status],
-  }
+/**
+ * Keeps a head with its answer as the hooks of the application left it, without the fields of a single request. Node
+ * checked each field when it was sent.
+ */
+export function keepHead({ heads, etag }: Variant, reply: FastifyReply): void {
+  const status = reply.statusCode as 200 | 304
+  // A 304 for another coding has that coding's tag.
+  if (heads[status] !== undefined || reply.getHeader('etag') !== etag) return
+  const fields = Object.entries(reply.getHeaders()).filter(([name]) => !OF_ONE_REQUEST.has(name))
+  const lines = [FIRST_LINES[status], ...fields.map(([name, value]) => `${name}: ${value}`)]
+  // One flat string: a concatenated string would be flattened each time it is sent.
+  heads[status] = Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1').toString('latin1')
 }
 
 /** The client's address, equal to Fastify's `request.ip` with these trusted proxies and networks. */

@@ -60,12 +60,6 @@ export function createMetrics() {
       help: 'Requests that were refused because the process was overloaded',
       registers,
     }),
-    keptBytes: new Gauge({
-      name: 'plumbline_kept_bytes',
-      help: 'Memory of parts of answers that are kept, by what they are',
-      labelNames: ['what'] as const,
-      registers,
-    }),
     streams: new Gauge({ name: 'plumbline_streams', help: 'Open streams of events', registers }),
   }
 }

@@ -10,6 +10,7 @@ import { jobRuns } from '../../clickhouse/jobs/runs.js'
 import type { ReadOptions } from '../../clickhouse/store/define-query.js'
 import { readStorage } from '../../clickhouse/store/storage.js'
 import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from '../../clickhouse/webhooks/totals.js'
+import type { Memories } from '../../process/memory.js'
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
 
@@ -97,21 +98,19 @@ export const TIMEOUT_MS = 8000
  * Returns a function that reads the state of the service, at most once every few seconds, and once for all concurrent
  * callers. Rejects with QueryError.
  */
-export function createServiceState(clickhouse: ClickHouseClient, now: () => Date) {
-  let reading: { at: number; state: Promise<ServiceState> } | null = null
-  return (): Promise<ServiceState> => {
-    const at = now()
-    if (reading && Math.abs(at.getTime() - reading.at) < MAX_AGE_MS) return reading.state
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    // Each query adds a listener; Node warns of a leak above ten.
-    setMaxListeners(0, signal)
-    // How a replica is, is to be seen above all while it cannot catch up with the others.
-    const state = readState(clickhouse, at, { signal, mayLag: true })
-    const latest = { at: at.getTime(), state }
-    reading = latest
-    state.catch(() => {
-      if (reading === latest) reading = null
-    })
-    return state
-  }
+export function createServiceState(clickhouse: ClickHouseClient, memories: Memories, now: () => Date) {
+  const latest = memories.latest<ServiceState>({
+    name: 'service_state',
+    holds: 'the state of the service, for /status and /metrics',
+    until: '5 s',
+    read: () => {
+      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      // Each query adds a listener; Node warns of a leak above ten.
+      setMaxListeners(0, signal)
+      // How a replica is, is to be seen above all while it cannot catch up with the others.
+      return readState(clickhouse, now(), { signal, mayLag: true })
+    },
+    nowMs: () => now().getTime(),
+  })
+  return (): Promise<ServiceState> => latest.get((_, ageMs) => ageMs < MAX_AGE_MS)
 }

@@ -83,7 +83,7 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       ...lastSeconds(at, PEG_WINDOW_SECONDS[RATED]),
     }),
     answer: async ({ app, stable, at, asOf, ledger, reads }) => {
-      const options = { ...reads, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
+      const options = { ...reads, minuteSums: app.minuteSums(ledger), samplesOf: app.edgeSamples(ledger) }
       const [chainId, state, origin, peg] = await Promise.all([
         databaseChainId(app.clickhouse, options),
         stablecoinStateAt(app.clickhouse, { stable, at }, options),

@@ -54,8 +54,8 @@ export const allPegSeriesRoute = endpoint({
   response: AllPegSeries,
   problems: [400, 404, 503],
   cache: CACHE_POLICIES.columns,
-  cost: ({ app, query }) => {
-    const stables = query.stables?.length ?? app.stables.countInUse()
+  cost: async ({ app, query }) => {
+    const stables = query.stables?.length ?? (await app.stables.countInUse())
     return costOfRows(rangeOf(app, query, stables).buckets * stables)
   },
   check: async ({ app, query }) => {
@@ -63,7 +63,7 @@ export const allPegSeriesRoute = endpoint({
   },
   covers: ({ app, query }) => ({ families: ['pegs'], ...covered(readRange(app, query)) }),
   answer: async ({ app, query, signal }) => {
-    const count = query.stables?.length ?? app.stables.countInUse()
+    const count = query.stables?.length ?? (await app.stables.countInUse())
     const { buckets, head } = await bucketsOf(app, query, signal, count)
     const [rows, names] = await Promise.all([
       pegSeriesOfAll(app.clickhouse, { stables: query.stables ?? [], ...buckets }, { signal }),

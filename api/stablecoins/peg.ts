@@ -42,7 +42,7 @@ export const pegRoute = endpoint({
   cache: CACHE_POLICIES.peg,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, LONGEST_PEG_WINDOW) }),
   answer: async ({ app, stable, at, asOf, coverage, ledger, reads }) => {
-    const options = { ...reads, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
+    const options = { ...reads, minuteSums: app.minuteSums(ledger), samplesOf: app.edgeSamples(ledger) }
     const peg =
       asOf === null
         ? await livePeg(app.clickhouse, { stable }, options)

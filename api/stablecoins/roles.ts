@@ -55,8 +55,8 @@ export const rolesRoute = endpoint({
   response: RolesResponse,
   cache: CACHE_POLICIES.roles,
   covers: ({ at, since }) => ({ families: ['catalogue'], since, ...allUntil(at) }),
-  answer: async ({ app, stable, at, ledger, reads }) => {
-    const since = app.stables.creationOf(stable)
-    return { address: stable, ...(await readRoles(app.clickhouse, { stable, at, ledger, since }, reads)) }
-  },
+  answer: async ({ app, stable, at, ledger, since, reads }) => ({
+    address: stable,
+    ...(await readRoles(app.clickhouse, { stable, at, ledger, since }, reads)),
+  }),
 })

@@ -124,15 +124,13 @@ export const stablecoinsRoute = endpoint({
       stableFiguresAt(app.clickhouse, { at }, reads),
     ])
     const { rows, next_cursor } = page(states, limit, placeOf)
-    return {
-      stablecoins: rows.map((state) => {
-        const { address } = state
-        const tracked = pegs(address).unsampled === null
-        const measured = coverageOf(ledger, asksOf(at, address, app.stables.creationOf(address)))
-        return { ...withPeg({ ...state, tracked }, pegs(address), at, measured), ...published(figures(address)) }
-      }),
-      next_cursor,
+    const entryOf = async (state: (typeof rows)[number]) => {
+      const { address } = state
+      const tracked = pegs(address).unsampled === null
+      const measured = coverageOf(ledger, asksOf(at, address, await app.stables.creationOf(address)))
+      return { ...withPeg({ ...state, tracked }, pegs(address), at, measured), ...published(figures(address)) }
     }
+    return { stablecoins: await Promise.all(rows.map(entryOf)), next_cursor }
   },
 })
 
@@ -146,13 +144,13 @@ export const stablecoinRoute = endpoint({
   response: StableDetail,
   cache: CACHE_POLICIES.stablecoins,
   covers: ({ stable, at, since }) => asksOf(at, stable, since),
-  answer: async ({ app, stable, at, asOf, coverage, ledger, reads }) => {
+  answer: async ({ app, stable, at, asOf, coverage, ledger, since, reads }) => {
     const [state, peg, figures, recent_supply_events, role_holders] = await Promise.all([
       stablecoinStateAt(app.clickhouse, { stable, at }, reads),
       currentPeg(app.clickhouse, { stable, as_of: at }, reads),
       stableFiguresOf(app.clickhouse, { at, stable }, reads),
       recentSupplyEvents(app.clickhouse, { stable, at }, reads),
-      readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, reads),
+      readRoles(app.clickhouse, { stable, at, ledger, since }, reads),
     ])
     if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
     const tracked = peg.unsampled === null

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, type ReadOptions } from '../store/define-query.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { shared } from '../store/together.js'
 import { type ListPeriod, listPeriods, type Track, tokenLists } from './token-lists.js'
 

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, type ReadOptions } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { shared } from '../store/together.js'
 import { recorded_by } from './covered-ranges.js'
 

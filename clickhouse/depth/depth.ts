@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isRecent, recentFirstByStable } from '../chain/recent-first.js'
 import { QuoteStatus } from '../peg/price.js'
 import { defineQuery } from '../store/define-query.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 

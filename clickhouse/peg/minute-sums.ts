@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { HOUR_SECONDS } from '../../process/instants.js'
+import type { Memories } from '../../process/memory.js'
 import type { Ledger } from '../chain/ledger.js'
 import { defineColumns, type QuerySignal } from '../store/define-query.js'
 import { columnsByStable, STABLE_INDEX, together } from '../store/together.js'
-import { KEPT_MS, settledFor } from './settled.js'
+import { createSettledParts } from './settled.js'
 import { addSums, bySum, type PegSums, SUM_NAMES, SUM_ROW_BYTES, SumRows, selected } from './sums.js'
 import { LONGEST_PEG_WINDOW } from './windows.js'
 
@@ -118,9 +118,6 @@ export const readMinuteSums: ReadMinuteSums = async (clickhouse, asked, options)
   return summed((end) => hours.get(end) ?? NONE)
 }
 
-/** Those that a process keeps, for answers that were begun with a ledger, and the bytes that they take. */
-export type KnownMinuteSums = { given: (ledger: Ledger) => ReadMinuteSums; bytes: () => number }
-
 /** What an hour takes in memory, in bytes: its numbers, and what the engine and the cache add. */
 const HOUR_BYTES = MINUTES * SUM_ROW_BYTES + 600
 
@@ -145,45 +142,40 @@ function runsOf(ends: readonly number[]): Run[] {
 }
 
 /**
- * Keeps hours up to the last minute of which everything is stored, up to `maxBytes`: as long as the ledger has the same
- * revision they do not change. `given` a ledger that was read before, an answer only needs to read the hours that are not
- * kept up to the last minute that it needs.
+ * Reads minute sums with a memory of hours, of up to `maxBytes`: `given` a ledger that was read before, an answer only
+ * needs to read the hours that are not kept up to the last minute that it needs.
  */
-export function createMinuteSums(maxBytes: number): KnownMinuteSums {
-  const kept = new LRUCache<string, { hour: HourOfMinutes; settledUntil: number; revision: string }>({
-    max: Math.floor(maxBytes / HOUR_BYTES),
-    ttl: KEPT_MS,
+export function createMinuteSums(memories: Memories, maxBytes: number): (ledger: Ledger) => ReadMinuteSums {
+  const kept = createSettledParts<HourOfMinutes>(memories, {
+    name: 'peg_minutes',
+    holds: 'the sums of the minutes of a stable in an hour',
+    maxBytes,
+    bytesOf: () => HOUR_BYTES,
+    seconds: HOUR_SECONDS,
+    // The minute in which the last sample lies may get more of them, and a rollback to it rewrites its states.
+    stepSeconds: 60,
   })
-  return {
-    bytes: () => kept.size * HOUR_BYTES,
-    given:
-      (ledger) =>
-      async (clickhouse, { stable, after, until }, options) => {
-        const storedUntil = settledFor(ledger, stable)
-        // The minute in which the last sample lies may get more of them, and a rollback to it rewrites its states.
-        const settledUntil = (start: number): number => Math.floor(storedUntil(start) / 60) * 60
-        const hours = new Map<number, HourOfMinutes>()
-        const missing: number[] = []
-        for (let end = hourEnd(after + 60); end - HOUR_SECONDS < until; end += HOUR_SECONDS) {
-          const known = kept.get(`${stable} ${end}`)
-          if (known?.revision === ledger.revision && known.settledUntil >= Math.min(end, until))
-            hours.set(end, known.hour)
-          else missing.push(end)
-        }
-        const read = await Promise.all(
-          runsOf(missing).map(async ({ first, last }) => {
-            const to = Math.min(last, Math.max(until, settledUntil(last - HOUR_SECONDS)))
-            return hoursOf(await minuteStates(clickhouse, { stable, after: first - HOUR_SECONDS, until: to }, options))
-          }),
-        )
-        for (const end of missing) {
-          const hour = read.map((run) => run.get(end)).find((found) => found !== undefined) ?? NONE
-          hours.set(end, hour)
-          const settled = Math.min(end, settledUntil(end - HOUR_SECONDS))
-          if (settled > end - HOUR_SECONDS)
-            kept.set(`${stable} ${end}`, { hour, settledUntil: settled, revision: ledger.revision })
-        }
-        return summed((end) => hours.get(end) ?? NONE)
-      },
-  }
+  return (ledger) =>
+    async (clickhouse, { stable, after, until }, options) => {
+      const { find, keep, settledUntil } = kept(ledger, stable)
+      const hours = new Map<number, HourOfMinutes>()
+      const missing: number[] = []
+      for (let end = hourEnd(after + 60); end - HOUR_SECONDS < until; end += HOUR_SECONDS) {
+        const hour = find(end, until)
+        if (hour) hours.set(end, hour)
+        else missing.push(end)
+      }
+      const read = await Promise.all(
+        runsOf(missing).map(async ({ first, last }) => {
+          const to = Math.max(Math.min(last, until), settledUntil(last))
+          return hoursOf(await minuteStates(clickhouse, { stable, after: first - HOUR_SECONDS, until: to }, options))
+        }),
+      )
+      for (const end of missing) {
+        const hour = read.map((run) => run.get(end)).find((found) => found !== undefined) ?? NONE
+        hours.set(end, hour)
+        keep(end, hour)
+      }
+      return summed((end) => hours.get(end) ?? NONE)
+    }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DAY_SECONDS, HOUR_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { byStable, together } from '../store/together.js'
 import { dateTime } from '../store/values.js'
 import { type PegSums, SUM_COLUMNS, SUM_NAMES, sumsOver } from './sums.js'

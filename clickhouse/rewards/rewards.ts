@@ -4,7 +4,7 @@ import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
 import { isRecent, recentFirstByStable } from '../chain/recent-first.js'
 import { defineQuery } from '../store/define-query.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { byStable, together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 

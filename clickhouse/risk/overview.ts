@@ -5,7 +5,7 @@ import { KnownAt, SHOWN } from '../jobs/publications.js'
 import { BREAKS_SINCE_SETTINGS, breaksSince, PegExcursion } from '../peg/excursions.js'
 import { distances } from '../peg/largest-deviations.js'
 import { defineQuery, type ReadOptions } from '../store/define-query.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { shared, together } from '../store/together.js'
 import { dateTime } from '../store/values.js'
 

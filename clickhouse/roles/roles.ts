@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
 import { defineQuery } from '../store/define-query.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { byStable, together } from '../store/together.js'
 import { txHash } from '../store/values.js'
 

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
+import type { Entries } from '../../process/memory.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
 import { beforeRead, checkServer } from './replicas.js'
@@ -31,10 +32,7 @@ export type TableStates = ReadonlyMap<string, { mark: string; newest: number }>
 export type Keeping = {
   /** null if they are not known: nothing is kept then. */
   states: () => Promise<TableStates | null>
-  results: {
-    get: (key: string) => { mark: string; result: unknown } | undefined
-    set: (key: string, kept: { mark: string; result: unknown }) => unknown
-  }
+  results: Pick<Entries<string, { mark: string; result: unknown }>, 'get' | 'set'>
 }
 
 export type ReadOptions = {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { PlumblineError } from '../../process/errors.js'
+import { type Latest, Memories } from '../../process/memory.js'
 import { QueryError } from './query-error.js'
 
 /** How ClickHouse runs: one server, replicas that copy each other's rows after a while, or ClickHouse Cloud. */
@@ -18,6 +19,8 @@ type Schema = {
   replicated: ReadonlySet<string>
   views: ReadonlyMap<string, readonly string[]>
   cluster: string | null
+  /** The tables of each statement so far. */
+  tablesOf: Map<string, string[]>
 }
 
 /** How long a server waits for what its replica lacks. In seconds. */
@@ -32,15 +35,27 @@ const SCHEMA_MS = 60_000
 type Replicas = {
   topology: Topology
   reads: Reads
-  schema: { value: Promise<Schema>; readAt: number; tablesOf: Map<string, string[]> } | null
+  memories: Memories
+  schema: Latest<Schema>
 }
 
 const known = new WeakMap<ClickHouseClient, Replicas>()
 
 /** Says what the reads of a client must see; without it, its server is the only one. */
 export function knowReplicas(clickhouse: ClickHouseClient, topology: Topology, reads: Reads): void {
-  if (topology !== 'single') known.set(clickhouse, { topology, reads, schema: null })
+  if (topology === 'single') return
+  const memories = new Memories()
+  const schema = memories.latest({
+    name: 'schema',
+    holds: 'which tables are replicated, and which of them a statement reads',
+    until: '60 s',
+    read: () => readSchema(clickhouse, topology),
+  })
+  known.set(clickhouse, { topology, reads, memories, schema })
 }
+
+/** The memories of a client. */
+export const memoriesOf = (clickhouse: ClickHouseClient): Memories => known.get(clickhouse)?.memories ?? new Memories()
 
 /** Whether all statements of a client are answered by one server, or by servers that are found out if they are several. */
 export const seesOneServer = (clickhouse: ClickHouseClient): boolean => known.get(clickhouse)?.topology !== 'cloud'
@@ -60,6 +75,7 @@ async function readSchema(clickhouse: ClickHouseClient, topology: Topology): Pro
       rows.filter(({ engine }) => engine === 'View').map(({ name, as_select }) => [name, [...wordsOf(as_select)]]),
     ),
     cluster: topology === 'cloud' ? 'default' : first?.kind === 'Replicated' ? first.database : null,
+    tablesOf: new Map(),
   }
 }
 
@@ -86,17 +102,7 @@ class SeveralServersError extends PlumblineError {
   }
 }
 
-function schemaOf(clickhouse: ClickHouseClient, replicas: Replicas): NonNullable<Replicas['schema']> {
-  const now = performance.now()
-  if (replicas.schema && now - replicas.schema.readAt < SCHEMA_MS) return replicas.schema
-  const value = readSchema(clickhouse, replicas.topology)
-  const read = { value, readAt: now, tablesOf: new Map<string, string[]>() }
-  replicas.schema = read
-  value.catch(() => {
-    if (replicas.schema === read) replicas.schema = null
-  })
-  return read
-}
+const schemaOf = ({ schema }: Replicas): Promise<Schema> => schema.get((_, ageMs) => ageMs < SCHEMA_MS)
 
 type Headers = Readonly<Record<string, unknown>>
 
@@ -158,10 +164,9 @@ export async function beforeRead(
   const replicas = known.get(clickhouse)
   if (!replicas) return { query: sql, server: null }
   try {
-    const { value, tablesOf } = schemaOf(clickhouse, replicas)
-    const schema = await value
-    const tables = tablesOf.get(sql) ?? tablesIn(sql, schema)
-    tablesOf.set(sql, tables)
+    const schema = await schemaOf(replicas)
+    const tables = schema.tablesOf.get(sql) ?? tablesIn(sql, schema)
+    schema.tablesOf.set(sql, tables)
     const isWanted = (table: string): boolean =>
       !mayLag && (replicas.reads === 'current' || replicas.reads.currentOnly.has(table))
     const server = replicas.topology === 'replicated' ? await sync(clickhouse, tables.filter(isWanted), signal) : null
@@ -183,7 +188,7 @@ export async function catchUp(clickhouse: ClickHouseClient, signal?: AbortSignal
   const replicas = known.get(clickhouse)
   if (replicas?.topology !== 'replicated') return
   try {
-    const { replicated } = await schemaOf(clickhouse, replicas).value
+    const { replicated } = await schemaOf(replicas)
     await sync(clickhouse, [...replicated], signal)
   } catch (cause) {
     throw failed(cause)

@@ -4,7 +4,7 @@ import { isRecent, recentFirstByStable } from '../chain/recent-first.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
-import { keptWhile } from '../store/kept-reads.js'
+import { keptWhile } from '../store/read-memory.js'
 import { together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../store/values.js'
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { memoized } from '../../process/memory.js'
 import { levelOf } from '../events/levels.js'
 import type { Subscription } from './subscriptions.js'
 
@@ -13,20 +13,15 @@ const DAY_MINUTES = 1440
 
 const remainder = (minutes: number): number => ((minutes % DAY_MINUTES) + DAY_MINUTES) % DAY_MINUTES
 
-/** Making one takes a thousand times as long as using it. */
-const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 })
-
 const newClock = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
-function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const clock = clocks.get(timeZone)
-  if (clock) return clock
+/** Making one takes a thousand times as long as using it. */
+const clockOf = memoized<Intl.DateTimeFormat>(
+  { name: 'clocks', holds: 'the clock of a time zone', max: 100 },
   // Of a zone that only a newer version knows, UTC: one subscription must not stop the others.
-  const made = newClock(isTimeZone(timeZone) ? timeZone : 'UTC')
-  clocks.set(timeZone, made)
-  return made
-}
+  (timeZone) => newClock(isTimeZone(timeZone) ? timeZone : 'UTC'),
+)
 
 /** Whether clocks of this IANA time zone are known: a name such as Europe/Berlin or UTC, not a distance such as +02:00. */
 export function isTimeZone(name: string): boolean {

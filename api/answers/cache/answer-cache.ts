@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import { PlumblineError } from '../../../process/errors.js'
+import type { Entries, Memories } from '../../../process/memory.js'
 import type { Answer } from './answer.js'
 import { createFlights, type Flight } from './flights.js'
 import type { AgedAnswer, SharedAnswers } from './shared-answers.js'
@@ -38,28 +38,27 @@ const isPassing = (error: unknown): boolean => error instanceof PlumblineError &
 const isYoung = ({ answer, ageMs }: AgedAnswer): boolean => ageMs < answer.freshness.maxAgeMs * RENEW_AT
 const isCurrent = ({ answer, ageMs }: AgedAnswer): boolean => ageMs < answer.freshness.maxAgeMs
 
-/** Answers of up to `maxBytes` in this process, by key; the ones that were used longest ago are forgotten first. */
-function createMemory(maxBytes: number, nowMs: () => number) {
-  const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: ({ answer }) => answer.size })
+/** The answers of this process by their keys, with their ages. */
+function agedAnswers(entries: Entries<string, Entry>, nowMs: () => number) {
   const aged = ({ answer, since }: Entry): AgedAnswer => ({ answer, ageMs: nowMs() - since })
   return {
     aged,
     get: (key: string): Entry | undefined => entries.get(key),
-    has: (key: string): boolean => entries.has(key),
+    has: (key: string): boolean => entries.peek(key) !== undefined,
     keep: (key: string, { answer, ageMs }: AgedAnswer): AgedAnswer => {
       entries.set(key, { answer, since: nowMs() - ageMs, retryAt: 0 })
       return { answer, ageMs }
     },
     /** The old answer, if there is one that is not too old. */
     fallback: (key: string): AgedAnswer | null => {
-      const entry = entries.get(key)
+      const entry = entries.peek(key)
       if (!entry) return null
       const { answer, ageMs } = aged(entry)
       return ageMs < answer.freshness.maxAgeMs + answer.freshness.staleMs ? { answer, ageMs } : null
     },
   }
 }
-type Memory = ReturnType<typeof createMemory>
+type AgedAnswers = ReturnType<typeof agedAnswers>
 
 /** Waits for the process that is computing the answer; null if it does not deliver one. */
 async function awaitOtherProcess(shared: SharedAnswers, key: string, nowMs: () => number): Promise<AgedAnswer | null> {
@@ -77,7 +76,7 @@ async function awaitOtherProcess(shared: SharedAnswers, key: string, nowMs: () =
 }
 
 /** Computes an answer and keeps it in `memory`, or fetches it from the process that computes it already. */
-function createComputing(memory: Memory, shared: SharedAnswers | null, nowMs: () => number) {
+function createComputing(memory: AgedAnswers, shared: SharedAnswers | null, nowMs: () => number) {
   return async (key: string, compute: Compute, signal: AbortSignal): Promise<AgedAnswer> => {
     if (shared === null) return memory.keep(key, { answer: await compute(signal), ageMs: 0 })
     const stored = await shared.find(key)
@@ -97,14 +96,21 @@ function createComputing(memory: Memory, shared: SharedAnswers | null, nowMs: ()
   }
 }
 
-type AnswerCacheDeps = { maxBytes: number; shared: SharedAnswers | null; nowMs: () => number }
+type AnswerCacheDeps = { maxBytes: number; memories: Memories; shared: SharedAnswers | null; nowMs: () => number }
 
 /**
  * Keeps answers of up to `maxBytes` in memory, and shares them between processes through `shared`, if there is one.
  * `nowMs` is a monotonic clock.
  */
-export function createAnswerCache({ maxBytes, shared, nowMs }: AnswerCacheDeps): AnswerCache {
-  const memory = createMemory(maxBytes, nowMs)
+export function createAnswerCache({ maxBytes, memories, shared, nowMs }: AnswerCacheDeps): AnswerCache {
+  const entries = memories.entries<string, Entry>({
+    name: 'answers',
+    holds: 'whole answers, as they are sent',
+    until: 'its max-age, at most an hour; while ClickHouse fails, 10 min more, of a final one a day',
+    maxBytes,
+    bytesOf: ({ answer }) => answer.size,
+  })
+  const memory = agedAnswers(entries, nowMs)
   const flights = createFlights<AgedAnswer>(nowMs)
   const computeOnce = createComputing(memory, shared, nowMs)
 

@@ -31,6 +31,8 @@ export type Variant = {
   body: Buffer | string
   etag: string
   headers: Record<string, string>
+  /** Its rendered heads, by status, once the answer was sent with them; see the fast lane. */
+  heads: { 200?: string; 304?: string }
 }
 
 /** Shorter bodies fit in one packet anyway. */
@@ -63,7 +65,7 @@ export class Answer {
 
   /**
    * Upper bound of its memory, in bytes: the compressed bodies together are not longer than the body, nor is its
-   * string; headers are short.
+   * string; headers and heads are short.
    */
   get size(): number {
     return 3 * this.body.length + 4096
@@ -99,6 +101,7 @@ export class Answer {
     return {
       body,
       etag,
+      heads: {},
       headers: {
         'content-type': 'application/json; charset=utf-8',
         etag,

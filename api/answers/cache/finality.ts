@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { LRUCache } from 'lru-cache'
 import { firstSample, settledSpan } from '../../../clickhouse/chain/history.js'
+import type { Memories } from '../../../process/memory.js'
 import type { CachePolicy, Finality, Finished } from './policies.js'
 
 /**
@@ -8,9 +8,9 @@ import type { CachePolicy, Finality, Finished } from './policies.js'
  * for this long is over; in seconds.
  */
 const QUIET_SECONDS = 600
-/** How old the knowledge of history may be, in milliseconds: it only grows. */
-const RECHECK_MS = 10_000
-/** Of how many stables it is remembered where their samples begin. */
+/** How old the settled part of history may be, in milliseconds: it only grows. */
+const HISTORY_MS = 10_000
+/** Of how many stables it is kept where their samples begin. */
 const MOST_STABLES = 1000
 
 /** What must be known of a data set to decide whether its past can still change. Times in unix seconds. */
@@ -55,39 +55,35 @@ export type ReadFinished = (
 export const finishedKnown = (knownAt: Date, now: Date): Finished =>
   now.getTime() - knownAt.getTime() >= QUIET_SECONDS * 1000 ? 'final' : 'live'
 
-/** A read that is remembered by its key, without a result for a few seconds; a failed one is repeated. */
-function remembering<Value>(options: { max: number; ttl?: number }) {
-  const remembered = new LRUCache<string, Promise<Value | null>>(options)
-  return (key: string, read: () => Promise<Value | null>): Promise<Value | null> => {
-    const earlier = remembered.get(key)
-    if (earlier) return earlier
-    const reading = read()
-    remembered.set(key, reading)
-    const isCurrent = (): boolean => remembered.peek(key) === reading
-    reading.then(
-      (value) => value === null && isCurrent() && remembered.set(key, reading, { ttl: RECHECK_MS }),
-      () => isCurrent() && remembered.delete(key),
-    )
-    return reading
-  }
-}
-
 /**
- * Reads that from ClickHouse. What is known of all of history is remembered for a few seconds; where the samples of a stable
+ * Reads that from ClickHouse. What is known of all of history is kept for a few seconds; where the samples of a stable
  * begin, until a backfill or a rollback writes.
  */
-export function createReadFinished(clickhouse: ClickHouseClient, now: () => Date): ReadFinished {
-  const history = remembering<SettledSpan & { touched_at: string }>({ max: 1, ttl: RECHECK_MS })
-  const samples = remembering<FirstSample>({ max: MOST_STABLES })
+export function createReadFinished(clickhouse: ClickHouseClient, memories: Memories, now: () => Date): ReadFinished {
+  const history = memories.latest<{ span: Awaited<ReturnType<typeof settledSpan>> }>({
+    name: 'settled_history',
+    holds: 'the part of history to which nothing is written any more',
+    until: '10 s: it only grows',
+    read: async () => ({ span: await settledSpan(clickhouse) }),
+  })
+  const samples = memories.entries<string, { first: FirstSample | null }>({
+    name: 'first_samples',
+    holds: 'where the samples of a stable begin',
+    until: 'the next backfill or rollback; 10 s if there are none',
+    max: MOST_STABLES,
+    ttlMs: ({ first }) => (first === null ? HISTORY_MS : 0),
+  })
   return async ({ finality }, { asOf, knownAt, stable = '' }) => {
     if (knownAt !== null) return finishedKnown(knownAt, now())
     if (asOf === null) return 'live'
-    const span = await history('', () => settledSpan(clickhouse))
+    const { span } = await history.get((_, ageMs) => ageMs < HISTORY_MS)
     const at = asOf.getTime() / 1000
     if (span === null || at > span.newest_time - QUIET_SECONDS) return 'live'
     if (finality === null || !isFinal(finality, span, at)) return 'past'
     if (!finality.isSampled) return 'final'
-    const first = await samples(`${span.touched_at} ${stable}`, () => firstSample(clickhouse, { stable }))
+    const { first } = await samples.read(`${span.touched_at} ${stable}`, async () => ({
+      first: await firstSample(clickhouse, { stable }),
+    }))
     return isSampledFor(finality, span, first, at) ? 'final' : 'past'
   }
 }

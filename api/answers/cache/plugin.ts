@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import type { Entries } from '../../../process/memory.js'
 import { METHODOLOGY_VERSION } from '../../../process/methodology.js'
 import { AS_OF_HEADER } from '../as-of.js'
 import { Answer, type Variant } from './answer.js'
@@ -57,8 +57,8 @@ export type CacheOptions = {
   patienceMs?: number | undefined
 }
 
-/** URLs are cached up to this many characters. */
-const REMEMBERED_URLS = 2_000_000
+/** URLs and keys are ASCII: a byte a character. */
+const URLS_BYTES = 2_000_000
 /** `24h` is a different instant each second. */
 const RELATIVE = /^\d{1,6}[mhd]$/
 
@@ -71,7 +71,7 @@ function isUnfinished({ isOpen }: CachePolicy, answer: Record<string, unknown>):
 type CachedRequest = { params?: { address?: string }; query: { as_of?: string; known_at?: string } }
 
 /** The key of the answer to a URL, and the pattern of its route. */
-type UrlKeys = LRUCache<string, { key: string; route: string }>
+type UrlKeys = Entries<string, { key: string; route: string }>
 
 /** The answers that need no handler: those to the URLs in `keys`, as long as they are fresh. */
 function answersInMemory(answers: AnswerCache | null, keys: UrlKeys): AnswersInMemory {
@@ -113,12 +113,16 @@ export function cache(
   { maxBytes, nowMs = () => performance.now(), patienceMs }: CacheOptions,
   database: string,
 ): void {
+  const { memories } = app
   const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`, patienceMs)
-  const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
-  const readFinished = createReadFinished(app.clickhouse, app.now)
-  const keys: UrlKeys = new LRUCache({
-    maxSize: REMEMBERED_URLS,
-    sizeCalculation: ({ key }, url) => key.length + url.length,
+  const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, memories, shared, nowMs }) : null
+  const readFinished = createReadFinished(app.clickhouse, memories, app.now)
+  const keys: UrlKeys = memories.entries({
+    name: 'urls',
+    holds: 'which answer a URL has, and of which route',
+    until: 'always: the same URL always means the same answer',
+    maxBytes: URLS_BYTES,
+    bytesOf: ({ key }, url) => key.length + url.length,
   })
   const counts = { hit: 0, miss: 0, stale: 0 }
   app.decorate('cacheCounts', counts)

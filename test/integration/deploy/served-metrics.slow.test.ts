@@ -7,6 +7,7 @@ import { insertIngestGaps } from '../../../clickhouse/chain/gaps.js'
 import { insertVerifyRun } from '../../../clickhouse/chain/verify-runs.js'
 import { insertJobRun } from '../../../clickhouse/jobs/runs.js'
 import { createBackfillMetrics, createIngestMetrics } from '../../../ingest/metrics.js'
+import { Memories } from '../../../process/memory.js'
 import { readyApi } from '../../support/api-server.js'
 import { stillChain } from '../../support/chain.js'
 import { type IngestProcess, ingestedTo, startIngest } from '../../support/ingest.js'
@@ -62,7 +63,7 @@ test('every metric that a dashboard or an alert names is served', async ({ click
 
   // What neither this server nor a run of seconds has: replicas, webhooks that were sent, a long first start, jobs that
   // are behind, and a backfill.
-  const state = await createServiceState(clickhouse, () => now)()
+  const state = await createServiceState(clickhouse, new Memories(), () => now)()
   const webhooks = { ...state.webhooks, dispatch: { count: 1, p50_seconds: 1, p99_seconds: 2 } }
   const replicas = { most_delay_seconds: 1, queued: 0, readonly_tables: 0, keeper_answers: true, away: 0 }
   const catalogue = { block_number: 1, to_block: 9, blocks_per_second: 1, eta_seconds: 8 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createKnownLedger } from '../../../api/answers/known-ledger.js'
+import { createLedger } from '../../../api/answers/ledger.js'
 import { createServiceState } from '../../../api/service/service-state.js'
 import { eventsAfter, newestSequence } from '../../../clickhouse/events/log.js'
 import { insertFacts } from '../../../clickhouse/facts/facts.js'
@@ -12,6 +12,7 @@ import { addVersion } from '../../../clickhouse/webhooks/subscriptions.js'
 import { subscriptionCounts } from '../../../clickhouse/webhooks/totals.js'
 import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { announce } from '../../../jobs/detect/announce.js'
+import { Memories } from '../../../process/memory.js'
 import { NO_REPLICAS, type TwoReplicas, twoReplicas } from '../../support/replicas.js'
 import { webhookSubscription } from '../../support/webhook-subscriptions.js'
 
@@ -62,7 +63,7 @@ beforeEach(({ skip }) => skip(NO_REPLICAS !== '', NO_REPLICAS))
 describe('a replica that lags behind the one that is written to', { timeout: 600_000 }, () => {
   test('has every row of what its ledger says is stored', async () => {
     const ledger = await openLedger(writer, 'tip', 1)
-    const known = createKnownLedger(reader)
+    const kept = createLedger(reader, new Memories())
     /** How many batches are written in all; null until they are. */
     let written: number | null = null
     const seen: number[] = []
@@ -87,7 +88,7 @@ describe('a replica that lags behind the one that is written to', { timeout: 600
     }
     const read = async () => {
       while (written === null || seen.at(-1) !== written) {
-        const { ranges } = await known.read(FAR)
+        const { ranges } = await kept.read(FAR)
         const last = Math.max(0, ...ranges.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
         const query = `SELECT toUInt32(count()) AS rows FROM blocks WHERE block_number <= ${last}`
         const [found] = await (await reader.query({ query, format: 'JSONEachRow' })).json<{ rows: number }>()
@@ -136,7 +137,7 @@ describe('a replica that lags behind the one that is written to', { timeout: 600
       // What must not miss a row waits for it.
       const strict = await subscriptionCounts(reader, { signal: AbortSignal.timeout(2000) }).catch((error) => error)
       skip(!(strict instanceof QueryError), 'the replica has caught up: its user may not stop it, and its lag is short')
-      expect((await createServiceState(reader, () => at)()).webhooks.subscriptions).toEqual([])
+      expect((await createServiceState(reader, new Memories(), () => at)()).webhooks.subscriptions).toEqual([])
     } finally {
       await system('START', 'webhook_subscriptions')
     }

@@ -5,12 +5,13 @@ import { type Ledger, readLedger } from '../../../../clickhouse/chain/ledger.js'
 import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { currentPeg, pegAt } from '../../../../clickhouse/peg/current.js'
-import { createKeptSamples } from '../../../../clickhouse/peg/kept-samples.js'
+import { createEdgeSamples } from '../../../../clickhouse/peg/edge-samples.js'
 import { createMinuteSums } from '../../../../clickhouse/peg/minute-sums.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
 import { PEG_WINDOWS, windowFigures } from '../../../../clickhouse/peg/windows.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
 import { expectedWindows } from '../../../../oracle/peg-windows.js'
+import { Memories } from '../../../../process/memory.js'
 import { addBatch, planBatch } from '../../../support/ledger.js'
 import { repairedViews } from '../../../support/repair-views.js'
 import { addBareBlocks, addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
@@ -46,8 +47,9 @@ test('hours and samples that are kept are as the facts are, whatever is written,
   clickhouse,
 }) => {
   const random = randomFor(19, 'kept hours')
-  const kept = createMinuteSums(KEPT_BYTES)
-  const keptSamples = createKeptSamples(KEPT_SAMPLES_BYTES)
+  const memories = new Memories()
+  const minuteSums = createMinuteSums(memories, KEPT_BYTES)
+  const edgeSamples = createEdgeSamples(memories, KEPT_SAMPLES_BYTES)
   await addFacts(clickhouse, { stablecoins: [stablecoin(1, { block_time: START })] })
   let samples: PegSample[] = []
   let sequence = 0
@@ -58,7 +60,7 @@ test('hours and samples that are kept are as the facts are, whatever is written,
     pegAt(
       clickhouse,
       { stable: STABLE, as_of: new Date(asOf * 1000) },
-      { minuteSums: kept.given(ledger), samplesOf: keptSamples.given(ledger) },
+      { minuteSums: minuteSums(ledger), samplesOf: edgeSamples(ledger) },
     )
   const earlier: number[] = []
   /**
@@ -86,9 +88,10 @@ test('hours and samples that are kept are as the facts are, whatever is written,
       const figures = PEG_WINDOWS.map(({ window }) => ({ window, ...windowFigures(windows[window]) }))
       expect(figures, `${when}, as of ${asOf}`).toEqual(expectedWindows(samples, asOf))
     }
-    expect(kept.bytes()).toBeLessThanOrEqual(KEPT_BYTES)
-    expect(keptSamples.bytes()).toBeLessThanOrEqual(KEPT_SAMPLES_BYTES)
-    expect(keptSamples.bytes()).toBeGreaterThan(0)
+    for (const { size, limit, description } of memories.all()) {
+      expect(size, description.name).toBeLessThanOrEqual(limit)
+      expect(size, description.name).toBeGreaterThan(0)
+    }
   }
 
   const write = async (rows: readonly PegSample[]): Promise<void> => {

@@ -2,11 +2,12 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { fastify } from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
-import { AsOfEcho, AsOfQuery, createKnownHistory, PastEcho } from '../../../../api/answers/as-of.js'
+import { AsOfEcho, AsOfQuery, createHistoryStart, PastEcho } from '../../../../api/answers/as-of.js'
 import { endpoint } from '../../../../api/answers/endpoint.js'
 import { serializerCompiler, validatorCompiler } from '../../../../api/http/compilers.js'
 import { sendProblem } from '../../../../api/http/problem.js'
 import { requestLog } from '../../../../api/http/request-log.js'
+import { Memories } from '../../../../process/memory.js'
 
 const NOW = new Date('2026-07-01T12:00:00.500Z')
 const START = new Date('2026-06-01T00:00:00Z')
@@ -23,12 +24,12 @@ async function appWith(route: ReturnType<typeof endpoint>) {
   app.decorate('now', () => NOW)
   app.decorate('stables', {
     has: async (address) => address === STABLE,
-    creationOf: () => undefined,
-    countInUse: () => 1,
+    creationOf: async () => undefined,
+    countInUse: async () => 1,
   })
   app.decorate(
     'history',
-    createKnownHistory(async () => START),
+    createHistoryStart(async () => START, new Memories()),
   )
   app.decorateRequest('asOf', null)
   app.decorateRequest('sharedSignal', null)

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { test as base, expect } from 'vitest'
 import { auth, hasScope } from '../../../../api/callers/auth.js'
 import { sendProblem } from '../../../../api/http/problem.js'
-import { withKeys } from '../../../support/known-keys.js'
+import { withKeys } from '../../../support/active-keys.js'
 
 const ADMIN = `ak_${'a'.repeat(43)}`
 const PAID = `pk_${'p'.repeat(43)}`

@@ -5,6 +5,7 @@ import { Answer } from '../../../../../api/answers/cache/answer.js'
 import { createAnswerCache } from '../../../../../api/answers/cache/answer-cache.js'
 import { versionOf } from '../../../../../api/answers/cache/plugin.js'
 import { PlumblineError } from '../../../../../process/errors.js'
+import { Memories } from '../../../../../process/memory.js'
 
 const freshness = { maxAgeMs: 2000, staleMs: 10_000, cacheControl: 'public, max-age=2' }
 const answerOf = (text: string): Answer => new Answer(Buffer.from(text), null, freshness)
@@ -24,7 +25,7 @@ class Broken extends PlumblineError {
 /** A cache with its own clock, whose answers count how often they were computed. */
 function counting(maxBytes = 1_000_000) {
   const clock = { ms: 0 }
-  const cache = createAnswerCache({ maxBytes, shared: null, nowMs: () => clock.ms })
+  const cache = createAnswerCache({ maxBytes, memories: new Memories(), shared: null, nowMs: () => clock.ms })
   const state = { computed: 0, failing: null as Error | null }
   const client = new AbortController()
   const ask = async (key = 'key') => {
@@ -95,7 +96,7 @@ test('permanent errors are returned at once, and errors are not cached', async (
 })
 
 test('the work is aborted when its last client disconnects, and the next request starts again', async () => {
-  const cache = createAnswerCache({ maxBytes: 1000, shared: null, nowMs: () => 0 })
+  const cache = createAnswerCache({ maxBytes: 1000, memories: new Memories(), shared: null, nowMs: () => 0 })
   const clients = [new AbortController(), new AbortController()] as const
   const signals: AbortSignal[] = []
   const hang = (signal: AbortSignal) => {

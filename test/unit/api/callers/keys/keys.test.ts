@@ -2,13 +2,14 @@ import { type FastifyBaseLogger, fastify } from 'fastify'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { auth } from '../../../../../api/callers/auth.js'
+import { type ActiveKey, createActiveKeys } from '../../../../../api/callers/keys/active-keys.js'
 import { hashOf, newApiKey, prefixOf } from '../../../../../api/callers/keys/api-key.js'
 import { invalidKeys, MOST_INVALID_KEYS } from '../../../../../api/callers/keys/invalid-keys.js'
-import { createKnownKeys, type KnownKey } from '../../../../../api/callers/keys/known-keys.js'
 import { createRequestCounter } from '../../../../../api/callers/limits/request-counter.js'
 import { createMetrics } from '../../../../../api/http/metrics.js'
 import { sendProblem } from '../../../../../api/http/problem.js'
-import { withKeys } from '../../../../support/known-keys.js'
+import { Memories } from '../../../../../process/memory.js'
+import { withKeys } from '../../../../support/active-keys.js'
 
 const made = () => {
   const { id, key } = newApiKey()
@@ -16,17 +17,18 @@ const made = () => {
 }
 
 /** Keys, the clock, and how often the keys have been read. */
-function setup(...rows: KnownKey[]) {
+function setup(...rows: ActiveKey[]) {
   const state = { now: 0, reads: 0, rows, away: null as Error | null }
-  const keys = createKnownKeys(
+  const keys = createActiveKeys(
     async () => {
       state.reads += 1
       if (state.away) throw state.away
       return [...state.rows]
     },
+    new Memories(),
     () => state.now,
   )
-  return { state, find: async (token: string) => (await keys.find(token))?.id ?? null, forget: keys.forget }
+  return { state, find: async (token: string) => (await keys.find(token))?.id ?? null, expire: keys.expire }
 }
 
 test('a key is known by all of its characters', async () => {
@@ -87,25 +89,26 @@ test('a new key is known within a second, and invalid tokens cause at most one r
 
 test('a change by this process applies at once, even while the keys are being read', async () => {
   const { key, row } = made()
-  const { state, find, forget } = setup(row)
+  const { state, find, expire } = setup(row)
   const before = find(key)
   state.rows = []
-  forget()
+  expire()
   expect(await before).toBeNull()
   expect(await find(key)).toBeNull()
 })
 
 test('valid keys are found and revoked ones are not, even if keys change during the look-up', async () => {
   const { key, row } = made()
-  const reads: Array<(rows: KnownKey[]) => void> = []
+  const reads: Array<(rows: ActiveKey[]) => void> = []
   let now = 0
-  const keys = createKnownKeys(
+  const keys = createActiveKeys(
     () => new Promise((resolve) => reads.push(resolve)),
+    new Memories(),
     () => now,
   )
   const found = keys.find(key)
   reads[0]?.([row])
-  keys.forget()
+  keys.expire()
   await expect.poll(() => reads.length).toBe(2)
   reads[1]?.([row])
   expect(await found).toEqual(row)
@@ -113,7 +116,7 @@ test('valid keys are found and revoked ones are not, even if keys change during 
   now = 10_000
   const revoked = keys.find(key)
   reads[2]?.([row])
-  keys.forget()
+  keys.expire()
   await expect.poll(() => reads.length).toBe(4)
   reads[3]?.([])
   expect(await revoked).toBeNull()

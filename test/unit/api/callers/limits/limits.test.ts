@@ -11,7 +11,7 @@ import { paid } from '../../../../../api/callers/payments/plugin.js'
 import { isOurs } from '../../../../../api/callers/payments/proof.js'
 import { createMetrics } from '../../../../../api/http/metrics.js'
 import { sendProblem } from '../../../../../api/http/problem.js'
-import { withKeys } from '../../../../support/known-keys.js'
+import { withKeys } from '../../../../support/active-keys.js'
 import { paymentTerms } from '../../../../support/paying.js'
 
 const ADMIN = `ak_${'a'.repeat(43)}`

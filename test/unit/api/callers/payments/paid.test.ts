@@ -11,7 +11,7 @@ import { NotFoundError } from '../../../../../api/http/errors.js'
 import { sendProblem } from '../../../../../api/http/problem.js'
 
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
-import { withKeys } from '../../../../support/known-keys.js'
+import { withKeys } from '../../../../support/active-keys.js'
 
 const [ONE, TWO] = ['1'.repeat(32), `${'2'.repeat(40)}+/=`] as const
 

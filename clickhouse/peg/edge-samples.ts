@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { LRUCache } from 'lru-cache'
+import type { Memories } from '../../process/memory.js'
 import type { Ledger } from '../chain/ledger.js'
 import type { QuerySignal } from '../store/define-query.js'
 import { QuoteStatus } from './price.js'
 import { type SamplesOfMinutes, samplesOfMinutes } from './samples.js'
-import { KEPT_MS, settledFor } from './settled.js'
+import { createSettledParts } from './settled.js'
 
 type Options = { signal?: QuerySignal }
 
@@ -91,73 +91,63 @@ export const readSamples: ReadSamples = async (clickhouse, { stable, until, minu
   return samplesIn(minutesOf(samples).values(), until)
 }
 
-/** Those that a process keeps, for answers that were begun with a ledger, and the bytes that they take. */
-export type KnownSamples = { given: (ledger: Ledger) => ReadSamples; bytes: () => number }
-
 /** What a minute takes besides its samples, in bytes: its key and what the engine and the cache add. */
 const MINUTE_BYTES = 500
 /**
- * When a second answer needs one of the same ten minutes, in seconds, all of these are read: for a first one that would
- * take half as long again.
+ * When a second answer needs one of the same ten minutes, in seconds, all of these are read, which halves the time of
+ * answers about instants close to each other; for a first one it would take half as long again.
  */
 const AROUND_SECONDS = 600
-/** Most tens of minutes of which it is remembered that an answer has needed them. */
+/** Most tens of minutes of which it is kept that an answer has needed them. */
 const MOST_TENS = 20_000
 
 const NONE: Minute = new Uint32Array()
 
 /**
- * Keeps minutes up to the last second of which everything is stored, up to `maxBytes`: as long as the ledger has the same
- * revision those samples do not change. `given` a ledger that was read before, an answer only needs a statement if one of
- * its minutes is not kept as far as it needs it.
+ * Reads samples with a memory of up to `maxBytes`: `given` a ledger that was read before, an answer only needs a statement
+ * if one of its minutes is not kept as far as it needs it.
  */
-export function createKeptSamples(maxBytes: number): KnownSamples {
-  const kept = new LRUCache<string, { minute: Minute; storedUntil: number; revision: string }>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ minute }) => MINUTE_BYTES + minute.byteLength,
-    ttl: KEPT_MS,
+export function createEdgeSamples(memories: Memories, maxBytes: number): (ledger: Ledger) => ReadSamples {
+  const kept = createSettledParts<Minute>(memories, {
+    name: 'peg_samples',
+    holds: 'the samples of a stable in a minute',
+    maxBytes,
+    bytesOf: ({ byteLength }) => MINUTE_BYTES + byteLength,
+    seconds: 60,
+    stepSeconds: 1,
   })
-  const needed = new LRUCache<string, true>({ max: MOST_TENS })
-  return {
-    bytes: () => kept.calculatedSize,
-    given:
-      (ledger) =>
-      async (clickhouse, { stable, until, minute_ends }, options) => {
-        const storedUntil = settledFor(ledger, stable)
-        const found = new Map<number, Minute>()
-        const missing: number[] = []
-        for (const end of minute_ends) {
-          const known = kept.get(`${stable} ${end}`)
-          if (known?.revision === ledger.revision && known.storedUntil >= Math.min(end, until))
-            found.set(end, known.minute)
-          else missing.push(end)
-        }
-        if (missing.length === 0) return samplesIn(found.values(), until)
-        const around = new Set<number>()
-        const isAsked = new Map<number, boolean>()
-        for (const end of missing) {
-          const last = Math.ceil(end / AROUND_SECONDS) * AROUND_SECONDS
-          if (!isAsked.has(last)) isAsked.set(last, needed.get(`${stable} ${last}`) ?? false)
-          if (!isAsked.get(last)) continue
-          for (let near = last - AROUND_SECONDS + 60; near <= last; near += 60)
-            if (storedUntil(near - 60) > near - 60) around.add(near)
-        }
-        for (const end of missing) around.delete(end)
-        for (const last of isAsked.keys()) needed.set(`${stable} ${last}`, true)
-        const asked = { stable, minute_ends: missing, around: [...around] }
-        const { samples, minute_ends: read } = await samplesOfMinutes(clickhouse, asked, options)
-        const minutes = minutesOf(samples)
-        for (const end of missing) found.set(end, minutes.get(end) ?? NONE)
-        for (const end of read) {
-          const stored = storedUntil(end - 60)
-          if (stored > end - 60)
-            kept.set(`${stable} ${end}`, {
-              minute: minutes.get(end) ?? NONE,
-              storedUntil: Math.min(end, stored),
-              revision: ledger.revision,
-            })
-        }
-        return samplesIn(found.values(), until)
-      },
+  const needed = memories.entries<string, 'yes'>({
+    name: 'needed_minutes',
+    holds: 'which ten minutes of a stable an answer has needed',
+    until: 'always: it decides how much is read at once',
+    max: MOST_TENS,
+  })
+
+  /** The minutes in the same tens as `missing` that are stored and that an earlier answer was near. */
+  function around(stable: string, missing: readonly number[], settledUntil: (end: number) => number): number[] {
+    const tens = new Set(missing.map((end) => Math.ceil(end / AROUND_SECONDS) * AROUND_SECONDS))
+    const again = [...tens].filter((last) => needed.get(`${stable} ${last}`))
+    for (const last of tens) needed.set(`${stable} ${last}`, 'yes')
+    return again
+      .flatMap((last) => Array.from({ length: AROUND_SECONDS / 60 }, (_, i) => last - AROUND_SECONDS + 60 * (i + 1)))
+      .filter((end) => settledUntil(end) > end - 60 && !missing.includes(end))
   }
+
+  return (ledger) =>
+    async (clickhouse, { stable, until, minute_ends }, options) => {
+      const { find, keep, settledUntil } = kept(ledger, stable)
+      const minutes = new Map(minute_ends.map((end) => [end, find(end, until)]))
+      const missing = minute_ends.filter((end) => minutes.get(end) === undefined)
+      if (missing.length > 0) {
+        const asked = { stable, minute_ends: missing, around: around(stable, missing, settledUntil) }
+        const { samples, minute_ends: read } = await samplesOfMinutes(clickhouse, asked, options)
+        const byEnd = minutesOf(samples)
+        for (const end of missing) minutes.set(end, byEnd.get(end) ?? NONE)
+        for (const end of read) keep(end, byEnd.get(end) ?? NONE)
+      }
+      return samplesIn(
+        [...minutes.values()].map((minute) => minute ?? NONE),
+        until,
+      )
+    }
 }

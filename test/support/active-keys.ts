@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify'
+import { type ActiveKey, createActiveKeys } from '../../api/callers/keys/active-keys.js'
 import { hashOf, KeyScope, prefixOf } from '../../api/callers/keys/api-key.js'
 import { createKeyUses } from '../../api/callers/keys/key-uses.js'
-import { createKnownKeys, type KnownKey } from '../../api/callers/keys/known-keys.js'
 import { InvalidKeyError } from '../../api/http/errors.js'
+import { Memories } from '../../process/memory.js'
 
 /** Registers these keys for `auth` without a database; invalid ones are 401, unless `refuseKeys` decides. Returns the ids of used keys, in order. */
 export function withKeys(
   app: FastifyInstance,
-  keys: readonly (Partial<KnownKey> & { key: string })[],
+  keys: readonly (Partial<ActiveKey> & { key: string })[],
   refuseKeys = (): void => void app.decorate('refuseKey', async () => new InvalidKeyError()),
 ): string[] {
   const rows = keys.map(({ key, ...given }, i) => ({
@@ -20,7 +21,7 @@ export function withKeys(
   }))
   app.decorate(
     'keys',
-    createKnownKeys(async () => rows),
+    createActiveKeys(async () => rows, new Memories()),
   )
   refuseKeys()
   app.decorate('now', () => new Date('2026-07-01T00:00:00Z'))

@@ -1,10 +1,11 @@
 import { expect } from 'vitest'
-import { createKnownLedger } from '../../../../api/answers/known-ledger.js'
+import { createLedger } from '../../../../api/answers/ledger.js'
 import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
 import { coverageOf } from '../../../../clickhouse/chain/coverage.js'
 import { insertIngestGaps } from '../../../../clickhouse/chain/gaps.js'
 import { observeQueries } from '../../../../clickhouse/store/observe.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { Memories } from '../../../../process/memory.js'
 import { addBatch, addRollback } from '../../../support/ledger.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
@@ -19,7 +20,7 @@ test('the stored past and an offer need a statement at most once a second, a lat
     Array.from({ length: 20 }, (_, i) => T + i * 10),
   )
   const clock = { ms: 0 }
-  const ledger = createKnownLedger(clickhouse, () => clock.ms)
+  const ledger = createLedger(clickhouse, new Memories(), () => clock.ms)
   await ledger.read(T)
   const statements: string[] = []
   observeQueries(clickhouse, (query) => statements.push(query))
@@ -49,7 +50,7 @@ test('after any batches, rollbacks and gaps, what is kept gives the same coverag
     1000,
   )
   const clock = { ms: 0 }
-  const kept = createKnownLedger(clickhouse, () => clock.ms)
+  const kept = createLedger(clickhouse, new Memories(), () => clock.ms)
   let [tip, block] = [0, 1000]
   for (let i = 1; i <= 30; i++) {
     const what = random.pick(['tip', 'tip', 'backfill', 'rollback', 'gap'])
@@ -65,7 +66,7 @@ test('after any batches, rollbacks and gaps, what is kept gives the same coverag
     } else if (what === 'rollback') await addRollback(clickhouse, i, T)
     else await insertIngestGaps(clickhouse, [{ family: 'pegs', from_block, to_block, reason: 'pruned' }])
     clock.ms += 1000
-    const [mine, again] = await Promise.all([kept.read(T), createKnownLedger(clickhouse).read(T)])
+    const [mine, again] = await Promise.all([kept.read(T), createLedger(clickhouse, new Memories()).read(T)])
     for (const family of FAMILIES)
       for (const stable of ['a', 'b'])
         for (const [from, to] of [

@@ -1,10 +1,11 @@
 import { expect, test, vi } from 'vitest'
-import { createKnownStables } from '../../../../api/answers/stable.js'
+import { createStables } from '../../../../api/answers/stable.js'
+import { Memories } from '../../../../process/memory.js'
 
 function setUp(addresses: string[]) {
   const clock = { ms: 0 }
   const read = vi.fn(async () => addresses.map((stable) => ({ stable, block_number: 1, block_time: 2, in_use: true })))
-  return { clock, read, stables: createKnownStables(read, () => clock.ms) }
+  return { clock, read, stables: createStables(read, new Memories(), () => clock.ms) }
 }
 
 test('a known stable costs one look-up, whatever the number of requests', async () => {
@@ -24,6 +25,11 @@ test('a new stable is found, but unknown addresses cannot cause more than one re
   clock.ms += 1001
   expect(await stables.has('b')).toBe(true)
   expect(read).toHaveBeenCalledTimes(2)
+})
+
+test('the first question about all stables is answered by a look-up, not as if there were none', async () => {
+  expect(await setUp(['a', 'b']).stables.countInUse()).toBe(2)
+  expect(await setUp(['a']).stables.creationOf('a')).toEqual({ block_number: 1, block_time: 2 })
 })
 
 test('a removed stable is forgotten after a minute', async () => {

@@ -20,11 +20,12 @@ import { stableFiguresAt, stableFiguresOf } from '../../../../clickhouse/risk/ov
 import { roleHolders } from '../../../../clickhouse/roles/roles.js'
 import { stablecoinStateAt, stablecoinStatesAt } from '../../../../clickhouse/stablecoins/states.js'
 import type { Keeping, ReadOptions, TableStates } from '../../../../clickhouse/store/define-query.js'
-import { createKeptReads, keptWhile } from '../../../../clickhouse/store/kept-reads.js'
 import { observeQueries } from '../../../../clickhouse/store/observe.js'
+import { createReadMemory, keptWhile } from '../../../../clickhouse/store/read-memory.js'
 import { recentSupplyEvents } from '../../../../clickhouse/supply/supply.js'
 import { INSTANTS } from '../../../../clickhouse/tables.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { Memories } from '../../../../process/memory.js'
 import { randomEconomy } from '../../../support/random-economy.js'
 import { addBareBlocks, addFacts, pegSamples, supplyEvent, tokenList } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
@@ -76,7 +77,8 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
   )
   const all: Rows = { ...facts, peg_samples: samples, supply_events: supplies }
   const timeOf = (block: number): number => times[block - 1] ?? START
-  const kept = createKeptReads(clickhouse, { instants: INSTANTS, maxBytes: BYTES, timeoutMs: 60_000 })
+  const memories = new Memories()
+  const kept = createReadMemory(clickhouse, memories, { instants: INSTANTS, maxBytes: BYTES, timeoutMs: 60_000 })
   let [head, tokens, lists] = [0, 0, 0]
   /** Blocks of which nothing is stored yet, though later ones are. */
   let hole: { from: number; to: number } | null = null
@@ -116,7 +118,7 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
       const sample = samples.findLast((sample) => sample.stable === one && isStored(sample))
       expect(read.peg?.newest?.block_number, note).toBe(read.peg?.unsampled ? undefined : sample?.block_number)
     }
-    expect(kept.bytes()).toBeLessThanOrEqual(BYTES)
+    for (const { size, limit, description } of memories.all()) expect(size, description.name).toBeLessThanOrEqual(limit)
   }
   /** The statements of an answer about now, where the one before it was about the same facts. */
   const statementsAgain = async (): Promise<string[]> => {

@@ -1,12 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createKnownHistory } from '../../../../api/answers/as-of.js'
+import { createHistoryStart } from '../../../../api/answers/as-of.js'
+import { Memories } from '../../../../process/memory.js'
 
 const at = (second: number) => new Date(second * 1000)
 
 function setUp(start: number | null) {
   const chain = { start }
   const read = vi.fn(async (_: { signal: AbortSignal }) => (chain.start === null ? null : at(chain.start)))
-  return { chain, read, history: createKnownHistory(read) }
+  return { chain, read, history: createHistoryStart(read, new Memories()) }
 }
 
 test('an instant at or after the first block is in history, any other is not', async () => {

@@ -5,11 +5,11 @@ import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { readSampling, unsampledRanges } from '../../clickhouse/chain/sampling.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { catchUp, hasCaughtUp } from '../../clickhouse/store/replicas.js'
-import { orBefore } from './patience.js'
+import type { Memories } from '../../process/memory.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
 /** What is stored, as far as an answer needs it. */
-export type KnownLedger = {
+export type LedgerMemory = {
   /**
    * The ledger for an answer about times up to `to`, in unix seconds; for an offer it may be a second old. Rejects with
    * QueryError. Read it before the data, which may only be added to meanwhile.
@@ -21,7 +21,7 @@ export type KnownLedger = {
 
 /** Lists of stables change when ingest is started again; they are read again after this time, in milliseconds. */
 const LISTS_MS = 60_000
-/** What is known of a past that is stored already, or said in an offer, may be this old, in milliseconds. */
+/** The ledger of an answer about a past that is stored already, or of an offer, may be this old, in milliseconds. */
 const MAX_AGE_MS = 1000
 /** Reading all batches of a long history takes longer than any query of a request. */
 const FIRST_READ_TIMEOUT_MS = 4 * QUERY_TIMEOUT_MS
@@ -71,56 +71,52 @@ function storedUntil({ ranges }: Ledger): number {
 }
 
 /**
- * Keeps the ledger in memory. It is read once; later only what was committed since. An answer about a time that is
+ * The ledger, kept in memory. It is read once; later only what was committed since. An answer about a time that is
  * stored already needs a statement at most once a second; one about a later time needs one, which concurrent answers
  * share. `nowMs` is a monotonic clock.
  */
-export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownLedger {
-  const memory: { latest: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null } = { latest: null }
-  let lists: { unsampled: Ledger['unsampled']; books: number; readAt: number } | null = null
-  let reading: Promise<Ledger> | null = null
-  /** What its replica fetches now; null if it lacks nothing that was known. */
-  let fetching: Promise<Ledger> | null = null
-
+export function createLedger(
+  clickhouse: ClickHouseClient,
+  memories: Memories,
+  nowMs = () => performance.now(),
+): LedgerMemory {
   async function readUnsampled(options: { signal: QuerySignal; recorded_by?: Date }): Promise<Ledger['unsampled']> {
     const periods = await readSampling(clickhouse, options)
     return (stable, created) => unsampledRanges(periods, { stable, created })
   }
 
-  async function unsampled(books: number, signal: QuerySignal): Promise<Ledger['unsampled']> {
-    if (lists === null || lists.books !== books || nowMs() - lists.readAt > LISTS_MS)
-      lists = { unsampled: await readUnsampled({ signal }), books, readAt: nowMs() }
-    return lists.unsampled
-  }
-
-  async function refresh(): Promise<Ledger> {
-    const readAt = nowMs()
-    const before =
-      memory.latest ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
-    const changes = await ledgerChanges(clickhouse, before.marks, { signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
-    if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
-      memory.latest = null
-      lists = null
-      return refresh()
-    }
-    if (fetching && memory.latest) return memory.latest.ledger
-    const sampled = {
-      ...before.ledger,
-      unsampled: await unsampled(changes.books, AbortSignal.timeout(QUERY_TIMEOUT_MS)),
-    }
-    const ledger = { ...withBatches(sampled, changes.batches), head: changes.head }
-    const next = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
+  /** By the number of books on the exchange, which may decide who is sampled. */
+  const lists = memories.entries<string, Ledger['unsampled']>({
+    name: 'sampled_stables',
+    holds: 'which stables were sampled when',
+    until: '60 s, a new pair on the exchange, a rollback or a declared gap',
+    max: 1,
+    ttlMs: LISTS_MS,
+  })
+  const latest = memories.latest<{ ledger: Ledger; marks: Marks; until: number }>({
+    name: 'ledger',
+    holds: 'the ranges of blocks that are stored, and those that are declared missing',
+    until:
+      '1 s for a time that is stored, else the answer; continued by new batches, read again after a rollback or a declared gap',
+    read: async (kept) => {
+      const before = kept ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
+      const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS)
+      const changes = await ledgerChanges(clickhouse, before.marks, { signal })
+      if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
+        lists.forget()
+        return null
+      }
+      const unsampled = await lists.read(`${changes.books}`, () =>
+        readUnsampled({ signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) }),
+      )
+      const ledger = { ...withBatches({ ...before.ledger, unsampled }, changes.batches), head: changes.head }
+      return { ledger, marks: nextMarks(before.marks, changes.batches), until: storedUntil(ledger) }
+    },
     // Only what this replica has too counts as stored; while it fetches that, what it had before.
-    const { latest: base } = memory
-    fetching = hasCaughtUp(clickhouse, base !== null).then((hasAll) => {
-      if (hasAll && memory.latest === base) memory.latest = next
-      return hasAll || !base ? ledger : base.ledger
-    })
-    const fetched = fetching.finally(() => {
-      fetching = null
-    })
-    return orBefore(fetched, base?.ledger)
-  }
+    isSettled: (hasBefore) => hasCaughtUp(clickhouse, hasBefore),
+    count: ({ ledger }) => ledger.ranges.length + ledger.gaps.length,
+    nowMs,
+  })
 
   return {
     readAsOf: async (recorded_by, options) => {
@@ -129,12 +125,9 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
       return { ...ledger, unsampled: await readUnsampled({ ...options, recorded_by }) }
     },
     read: async (to, { isOffer = false } = {}) => {
-      const { latest } = memory
-      if (latest && (isOffer || to <= latest.until) && nowMs() - latest.readAt < MAX_AGE_MS) return latest.ledger
-      reading ??= refresh().finally(() => {
-        reading = null
-      })
-      return reading
+      const isUsable = ({ until }: { until: number }, ageMs: number): boolean =>
+        (isOffer || to <= until) && ageMs < MAX_AGE_MS
+      return (await latest.get(isUsable)).ledger
     },
   }
 }

@@ -1,7 +1,7 @@
 import { serialize } from 'node:v8'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import type { Memories } from '../../process/memory.js'
 import { defineQuery, type Keeping, type ReadOptions, type TableStates } from './define-query.js'
 import { seesOneServer } from './replicas.js'
 import { shared } from './together.js'
@@ -41,57 +41,62 @@ const marksOf = (states: TableStates, tables: readonly string[]): string =>
   tables.map((table) => states.get(table)?.mark ?? '').join(' ')
 
 /** What a process keeps of its reads. */
-export type KeptReads = {
+export type ReadMemory = {
   /** For answers about a past that a ledger says is stored. All that were begun with it look at the same states of tables. */
   given: (ledger: object) => Keeping
   /** For an answer about now: it looks at their states itself, once. */
   now: () => Keeping
-  /** The bytes that it takes. */
-  bytes: () => number
 }
 
 /** When the states cannot be read, as by a user who may not see parts, they are not asked for again for so many milliseconds. */
 const FAILED_MS = 10_000
 /** What a result takes besides itself, in bytes: what the engine and the cache add. */
 const RESULT_BYTES = 300
+/** A ledger is used for a second, and one of an earlier instant by a single answer. */
+const MOST_LEDGERS = 10
 
 /**
- * Keeps results of reads up to `maxBytes`. The states of tables are read after the ledger of an answer: whatever that says
- * is stored is there in these states. `nowMs` is a monotonic clock.
+ * Results of reads, up to `maxBytes`. The states of tables are read after the ledger of an answer: whatever that says is
+ * stored is there in these states. `nowMs` is a monotonic clock.
  */
-export function createKeptReads(
+export function createReadMemory(
   clickhouse: ClickHouseClient,
-  {
-    instants,
-    maxBytes,
-    timeoutMs,
-  }: {
-    instants: Instants
-    maxBytes: number
-    timeoutMs: number
-  },
+  memories: Memories,
+  { instants, maxBytes, timeoutMs }: { instants: Instants; maxBytes: number; timeoutMs: number },
   nowMs = () => performance.now(),
-): KeptReads {
-  const newestTimes = newestTimesOf(instants.times)
-  const results = new LRUCache<string, { mark: string; result: unknown }>({
-    maxSize: maxBytes,
-    sizeCalculation: (kept, key) => RESULT_BYTES + 2 * key.length + serialize(kept).byteLength,
+): ReadMemory {
+  const readNewestTimes = newestTimesOf(instants.times)
+  const results: Keeping['results'] = memories.entries({
+    name: 'reads',
+    holds: 'rows that a read found',
+    until: 'any change of one of its tables',
+    maxBytes,
+    bytesOf: (kept, key) => RESULT_BYTES + 2 * key.length + serialize(kept).byteLength,
   })
-  const statesOf = new WeakMap<object, Promise<TableStates | null>>()
-  let times: { marks: string; newest: ReadonlyMap<string, number> } | null = null
+  const statesOf = memories.entries<object, Promise<TableStates | null>>({
+    name: 'table_states',
+    holds: 'which parts each table had when a ledger was read',
+    until: 'the next ledger',
+    max: MOST_LEDGERS,
+  })
+  const newestTimes = memories.entries<string, ReadonlyMap<string, number>>({
+    name: 'newest_times',
+    holds: 'the time of the newest row of tables that are not partitioned by time',
+    until: 'any change of one of them',
+    max: 1,
+  })
   let failedAt = Number.NEGATIVE_INFINITY
 
   async function read(): Promise<TableStates> {
     const options = { signal: AbortSignal.timeout(timeoutMs) }
     const parts = await tableParts(clickhouse, options)
     const marks = marksOf(new Map(parts.map(({ table, ...state }) => [table, state])), Object.keys(instants.times))
-    if (times?.marks !== marks) {
-      const rows = await newestTimes(clickhouse, options)
-      times = { marks, newest: new Map(rows.map(({ table, newest }) => [table, newest])) }
-    }
-    const { newest } = times
+    const times = await newestTimes.read(marks, async () => {
+      const rows = await readNewestTimes(clickhouse, options)
+      return new Map(rows.map(({ table, newest }) => [table, newest]))
+    })
     const timeOf = (table: string, ofParts: number): number =>
-      instants.timeless.has(table) ? 0 : (newest.get(table) ?? (ofParts === 0 ? Number.POSITIVE_INFINITY : ofParts))
+      instants.timeless.has(table) ? 0 : (times.get(table) ?? (ofParts === 0 ? Number.POSITIVE_INFINITY : ofParts))
     return new Map(parts.map(({ table, mark, newest }) => [table, { mark, newest: timeOf(table, newest) }]))
   }
 
@@ -104,21 +109,19 @@ export function createKeptReads(
   }
 
   const readTogether = shared('table_states', readIfSeen)
+  const keeping = (begin: () => Promise<TableStates | null>): Keeping => {
+    let states: Promise<TableStates | null> | undefined
+    return { results, states: () => (states ??= begin()) }
+  }
 
   return {
-    bytes: () => results.calculatedSize,
-    given: (ledger) => ({
-      results,
-      states: () => {
+    given: (ledger) =>
+      keeping(() => {
         const states = statesOf.get(ledger) ?? readTogether(clickhouse, {})
         statesOf.set(ledger, states)
         return states
-      },
-    }),
-    now: () => {
-      let states: Promise<TableStates | null> | undefined
-      return { results, states: () => (states ??= readTogether(clickhouse, {})) }
-    },
+      }),
+    now: () => keeping(() => readTogether(clickhouse, {})),
   }
 }
 
@@ -145,8 +148,8 @@ export function keptWhile<Asked extends object, Result>(
     const same = { ...asked, ...(at && { at: upTo(at) }), ...(as_of && { as_of: upTo(as_of) }) }
     const key = `${id} ${JSON.stringify(same)}`
     const mark = marksOf(states, tables)
-    const known = kept.results.get(key)
-    if (known?.mark === mark) return known.result as Result
+    const before = kept.results.get(key, (stored) => stored.mark === mark)
+    if (before) return before.result as Result
     const result = await read(clickhouse, same, options)
     kept.results.set(key, { mark, result })
     return result

@@ -1,10 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { createKnownSearches } from '../../../../api/answers/known-searches.js'
+import { createSearches } from '../../../../api/answers/searches.js'
 import { insertHistoryChange } from '../../../../clickhouse/chain/history-changes.js'
 import { insertJobRun } from '../../../../clickhouse/jobs/runs.js'
 import { observeQueries } from '../../../../clickhouse/store/observe.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { Memories } from '../../../../process/memory.js'
 import { addRollback } from '../../../support/ledger.js'
 import { test } from '../../../support/services.js'
 
@@ -28,7 +29,7 @@ const run = (clickhouse: ClickHouseClient, slot_at: number, revision: number, en
 
 test('after any slots, rollbacks and backfills, what is kept is what the slots say', async ({ clickhouse }) => {
   const random = randomFor(8, 'searches')
-  const kept = createKnownSearches(clickhouse, () => 0)
+  const kept = createSearches(clickhouse, new Memories(), () => 0)
   const asked = { known_at: null, signal: AbortSignal.timeout(100_000) }
   const changes: Array<{ revision: number; kept_time: number }> = []
   const done = new Map<number, number>()
@@ -77,7 +78,7 @@ test('after any slots, rollbacks and backfills, what is kept is what the slots s
 
 test('an answer reads only the slots since the last, and after half a minute all', async ({ clickhouse }) => {
   const clock = { ms: 0 }
-  const kept = createKnownSearches(clickhouse, () => clock.ms)
+  const kept = createSearches(clickhouse, new Memories(), () => clock.ms)
   const asked = { known_at: null, signal: AbortSignal.timeout(100_000) }
   const statements: string[] = []
   observeQueries(clickhouse, (query) => statements.push(query))
@@ -101,7 +102,7 @@ test('an answer reads only the slots since the last, and after half a minute all
 })
 
 test('with known_at, a search is what it was then', async ({ clickhouse }) => {
-  const searches = createKnownSearches(clickhouse)
+  const searches = createSearches(clickhouse, new Memories())
   const knownAt = async (seconds: number) => {
     const asked = { known_at: new Date(seconds * 1000), signal: AbortSignal.timeout(100_000) }
     return (await searches.read('peg-events', asked)).stretches
