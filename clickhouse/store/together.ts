@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
+import { SharedWork } from '../../process/shared-work.js'
 import type { QuerySignal } from './define-query.js'
 import { QueryError } from './query-error.js'
 
@@ -13,30 +14,22 @@ const MOST_STABLES = 100
 
 type Caller = { stable: string; signal: QuerySignal | undefined }
 
-/** A statement and those that wait for it; it ends when the last of them goes away. */
-type Batch<Result> = {
-  stables: Set<string>
-  callers: Set<Caller>
-  abandoned: AbortController
-  result: Promise<OfStable<Result>>
-}
+/** A statement and those that wait for it. */
+type Batch<Result> = { stables: Set<string>; callers: Caller[]; work: SharedWork<OfStable<Result>> }
 
 /** The batches of the same parameters that have not begun, and the end of the newest one: each begins after the one before. */
 type Queue<Result> = { waiting: Batch<Result>[]; newest: Promise<unknown> }
 
-/** What one caller gets of its batch, until it goes away. */
-function partOf<Result>(name: string, batch: Batch<Result>, caller: Caller): Promise<Result> {
+/** What one caller gets of its batch; rejected when it goes away. */
+function partOf<Result>(name: string, { stables, callers, work }: Batch<Result>, caller: Caller): Promise<Result> {
   const { stable, signal } = caller
-  batch.stables.add(stable)
-  batch.callers.add(caller)
+  stables.add(stable)
+  callers.push(caller)
+  work.join(signal)
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      reject(new QueryError(name, signal?.reason))
-      batch.callers.delete(caller)
-      if (batch.callers.size === 0) batch.abandoned.abort(signal?.reason)
-    }
+    const leave = (): void => reject(new QueryError(name, signal?.reason))
     signal?.addEventListener('abort', leave, { once: true })
-    batch.result
+    work.result
       .then((ofStable) => resolve(ofStable(stable)))
       .catch(reject)
       .finally(() => signal?.removeEventListener('abort', leave))
@@ -65,14 +58,14 @@ export function together<Asked extends { stables: string[] }, Result>(
   /** The queues in which a statement waits or runs, by the parameters that its callers share. */
   const queuesOf = new WeakMap<ClickHouseClient, Map<string, Queue<Result>>>()
 
-  /** Reads for those who have not gone by then. It continues the trace of the first. */
-  async function answer(clickhouse: ClickHouseClient, asked: object, { callers, abandoned }: Batch<Result>) {
-    abandoned.signal.throwIfAborted()
-    const [first] = callers
-    const traceparent = first?.signal?.traceparent
-    const signal: QuerySignal = Object.assign(abandoned.signal, traceparent !== undefined && { traceparent })
-    const stables = [...new Set([...callers].map(({ stable }) => stable))]
-    return read(clickhouse, { ...asked, stables } as Asked, { signal })
+  /** Reads for the callers that have not gone by now. It continues the trace of the first. */
+  async function answer(clickhouse: ClickHouseClient, asked: object, callers: Caller[], signal: AbortSignal) {
+    signal.throwIfAborted()
+    const staying = callers.filter((caller) => !caller.signal?.aborted)
+    const traceparent = staying[0]?.signal?.traceparent
+    const stables = [...new Set(staying.map(({ stable }) => stable))]
+    const options = { signal: Object.assign(signal, traceparent !== undefined && { traceparent }) }
+    return read(clickhouse, { ...asked, stables } as Asked, options)
   }
 
   /** A batch of the queue that has room for a stable. */
@@ -83,20 +76,21 @@ export function together<Asked extends { stables: string[] }, Result>(
     const queue = queues.get(key) ?? { waiting: [], newest: setImmediate() }
     queues.set(key, queue)
     const open = queue.waiting.find(
-      ({ stables, abandoned }) => !abandoned.signal.aborted && (stables.has(stable) || stables.size < mostStables),
+      ({ stables, work }) => !work.isAbandoned && (stables.has(stable) || stables.size < mostStables),
     )
     if (open) return open
-    const begin = (): Promise<OfStable<Result>> => {
-      queue.waiting.shift()
-      return answer(clickhouse, asked, batch)
-    }
-    const result = queue.newest.then(begin, begin).finally(() => {
-      if (queue.newest === result) queues.delete(key)
+    const callers: Caller[] = []
+    const work = new SharedWork((signal) => {
+      const begin = (): Promise<OfStable<Result>> => {
+        queue.waiting.shift()
+        return answer(clickhouse, asked, callers, signal)
+      }
+      return queue.newest.then(begin, begin).finally(() => {
+        if (queue.newest === work.result) queues.delete(key)
+      })
     })
-    // The next one begins after it, and nobody may be left to hear of a failure.
-    result.catch(() => undefined)
-    const batch = { stables: new Set<string>(), callers: new Set<Caller>(), abandoned: new AbortController(), result }
-    queue.newest = result
+    const batch = { stables: new Set<string>(), callers, work }
+    queue.newest = work.result
     queue.waiting.push(batch)
     return batch
   }

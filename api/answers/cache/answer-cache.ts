@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PlumblineError } from '../../../process/errors.js'
-import type { Entries, Memories } from '../../../process/memory.js'
+import type { Memories } from '../../../process/memory.js'
+import { SharedWork } from '../../../process/shared-work.js'
 import type { Answer } from './answer.js'
-import { createFlights, type Flight } from './flights.js'
 import type { AgedAnswer, SharedAnswers } from './shared-answers.js'
 
 /**
@@ -38,8 +38,15 @@ const isPassing = (error: unknown): boolean => error instanceof PlumblineError &
 const isYoung = ({ answer, ageMs }: AgedAnswer): boolean => ageMs < answer.freshness.maxAgeMs * RENEW_AT
 const isCurrent = ({ answer, ageMs }: AgedAnswer): boolean => ageMs < answer.freshness.maxAgeMs
 
-/** The answers of this process by their keys, with their ages. */
-function agedAnswers(entries: Entries<string, Entry>, nowMs: () => number) {
+/** Answers of up to `maxBytes` in this process by their keys, with their ages. */
+function createAgedAnswers(memories: Memories, maxBytes: number, nowMs: () => number) {
+  const entries = memories.entries<string, Entry>({
+    name: 'answers',
+    holds: 'whole answers, as they are sent',
+    until: 'its max-age, at most an hour; while ClickHouse fails, 10 min more, of a final one a day',
+    maxBytes,
+    bytesOf: ({ answer }) => answer.size,
+  })
   const aged = ({ answer, since }: Entry): AgedAnswer => ({ answer, ageMs: nowMs() - since })
   return {
     aged,
@@ -58,7 +65,7 @@ function agedAnswers(entries: Entries<string, Entry>, nowMs: () => number) {
     },
   }
 }
-type AgedAnswers = ReturnType<typeof agedAnswers>
+type AgedAnswers = ReturnType<typeof createAgedAnswers>
 
 /** Waits for the process that is computing the answer; null if it does not deliver one. */
 async function awaitOtherProcess(shared: SharedAnswers, key: string, nowMs: () => number): Promise<AgedAnswer | null> {
@@ -96,6 +103,27 @@ function createComputing(memory: AgedAnswers, shared: SharedAnswers | null, nowM
   }
 }
 
+/** An answer that is being computed, since when. */
+type Flight = SharedWork<AgedAnswer> & { startedAt: number }
+type Flights = Map<string, Flight>
+
+/** The work under way for a key, or new work. */
+function startFlight(
+  flights: Flights,
+  key: string,
+  startedAt: number,
+  compute: (signal: AbortSignal) => Promise<AgedAnswer>,
+): Flight {
+  const running = flights.get(key)
+  if (running && !running.isAbandoned) return running
+  const land = (): void => {
+    if (flights.get(key) === flight) flights.delete(key)
+  }
+  const flight = Object.assign(new SharedWork((signal) => compute(signal).finally(land)), { startedAt })
+  flights.set(key, flight)
+  return flight
+}
+
 type AnswerCacheDeps = { maxBytes: number; memories: Memories; shared: SharedAnswers | null; nowMs: () => number }
 
 /**
@@ -103,19 +131,11 @@ type AnswerCacheDeps = { maxBytes: number; memories: Memories; shared: SharedAns
  * `nowMs` is a monotonic clock.
  */
 export function createAnswerCache({ maxBytes, memories, shared, nowMs }: AnswerCacheDeps): AnswerCache {
-  const entries = memories.entries<string, Entry>({
-    name: 'answers',
-    holds: 'whole answers, as they are sent',
-    until: 'its max-age, at most an hour; while ClickHouse fails, 10 min more, of a final one a day',
-    maxBytes,
-    bytesOf: ({ answer }) => answer.size,
-  })
-  const memory = agedAnswers(entries, nowMs)
-  const flights = createFlights<AgedAnswer>(nowMs)
+  const memory = createAgedAnswers(memories, maxBytes, nowMs)
+  const flights: Flights = new Map()
   const computeOnce = createComputing(memory, shared, nowMs)
-
-  const start = (key: string, compute: Compute): Flight<AgedAnswer> =>
-    flights.get(key) ?? flights.start(key, (signal) => computeOnce(key, compute, signal))
+  const start = (key: string, compute: Compute): Flight =>
+    startFlight(flights, key, nowMs(), (signal) => computeOnce(key, compute, signal))
 
   function renewInBackground(key: string, entry: Entry, compute: Compute): void {
     const flight = start(key, compute)
