@@ -74,12 +74,12 @@ class Entries<Key extends object | string, Value extends object | string> implem
   /** The value of a key, if there is one that `isValid`. */
   get(key: Key, isValid?: (value: Value) => boolean): Value | undefined {
     const value = this.#lru.get(key)
-    const found = value === undefined || (isValid && !isValid(value)) ? undefined : value
-    this.lookups[found === undefined ? 'miss' : 'hit'] += 1
-    return found
+    const isHit = value !== undefined && (isValid?.(value) ?? true)
+    this.lookups[isHit ? 'hit' : 'miss'] += 1
+    return isHit ? value : undefined
   }
 
-  /** The same, uncounted: for what is looked up twice. */
+  /** The value of a key, for a second look: it is not counted, nor is the key used. */
   peek(key: Key): Value | undefined {
     return this.#lru.peek(key)
   }
@@ -153,7 +153,7 @@ class Latest<Value extends object> implements Memory {
     return this.#kept === null ? 0 : (this.#options.count?.(this.#kept.value) ?? 1)
   }
 
-  /** The value, however old; null if there is none. */
+  /** The value, however old, for a second look: it is not counted. Null if there is none. */
   get value(): Value | null {
     return this.#kept?.value ?? null
   }
@@ -163,12 +163,17 @@ class Latest<Value extends object> implements Memory {
     return this.#kept === null ? Number.POSITIVE_INFINITY : Math.abs(this.#nowMs() - this.#kept.readAt)
   }
 
-  /** The value if it `isValid`; otherwise it is read again. Rejects like `read`. */
-  async get(isValid: (value: Value, ageMs: number) => boolean): Promise<Value> {
+  /** The value if there is one that `isValid`; null otherwise. */
+  getNow(isValid: (value: Value, ageMs: number) => boolean): Value | null {
     const { value } = this
     const isHit = value !== null && isValid(value, this.ageMs)
     this.lookups[isHit ? 'hit' : 'miss'] += 1
-    return isHit ? value : this.read()
+    return isHit ? value : null
+  }
+
+  /** The value if it `isValid`; otherwise it is read again. Rejects like `read`. */
+  async get(isValid: (value: Value, ageMs: number) => boolean): Promise<Value> {
+    return this.getNow(isValid) ?? this.read()
   }
 
   /** Reads the value again, or joins a read that is under way. */

@@ -16,10 +16,11 @@ export class SharedWork<Result> {
     return this.#abandoned.signal.aborted
   }
 
-  /** Adds a caller that waits until `client` aborts. */
-  join(client: AbortSignal | undefined): void {
+  /** Adds a caller that waits until `client` aborts; then `onLeave` is called. */
+  join(client: AbortSignal | undefined, onLeave = (): void => {}): void {
     this.#waiting += 1
     const leave = (): void => {
+      onLeave()
       this.#waiting -= 1
       if (this.#waiting === 0 && !this.#isKept) this.#abandoned.abort(client?.reason)
     }

@@ -54,7 +54,7 @@ export function createSearches(
     read: async (job, { known_at, signal }) => {
       const { stretches } = known_at
         ? await readSearches(clickhouse, { job, known_at }, { signal })
-        : (await byJob[job].read()).searches
+        : (await byJob[job].get(() => false)).searches
       return { stretches, late_seconds: lateSecondsOf(job) }
     },
   }

@@ -172,7 +172,7 @@ export function createMinuteSums(memories: Memories, maxBytes: number): (ledger:
         }),
       )
       for (const end of missing) {
-        const hour = read.map((run) => run.get(end)).find((found) => found !== undefined) ?? NONE
+        const hour = read.map((run) => run.get(end)).find((hour) => hour !== undefined) ?? NONE
         hours.set(end, hour)
         keep(end, hour)
       }

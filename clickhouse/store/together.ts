@@ -25,14 +25,9 @@ function partOf<Result>(name: string, { stables, callers, work }: Batch<Result>,
   const { stable, signal } = caller
   stables.add(stable)
   callers.push(caller)
-  work.join(signal)
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new QueryError(name, signal?.reason))
-    signal?.addEventListener('abort', leave, { once: true })
-    work.result
-      .then((ofStable) => resolve(ofStable(stable)))
-      .catch(reject)
-      .finally(() => signal?.removeEventListener('abort', leave))
+    work.join(signal, () => reject(new QueryError(name, signal?.reason)))
+    work.result.then((ofStable) => resolve(ofStable(stable))).catch(reject)
   })
 }
 

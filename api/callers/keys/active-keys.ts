@@ -69,9 +69,9 @@ export function createActiveKeys(
   const lookUp = (token: string): ActiveKey | null => latest.value && keyOf(token, latest.value)
 
   const findNow = (token: string): ActiveKey | null => {
-    const { ageMs } = latest
-    const key = ageMs > MAX_AGE_MS ? null : lookUp(token)
-    if (key !== null && ageMs > FRESH_MS) latest.read().catch(() => {})
+    const byPrefix = latest.getNow((_, ageMs) => ageMs <= MAX_AGE_MS)
+    const key = byPrefix && keyOf(token, byPrefix)
+    if (key !== null && latest.ageMs > FRESH_MS) latest.read().catch(() => {})
     return key
   }
 

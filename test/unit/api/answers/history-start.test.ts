@@ -31,13 +31,6 @@ test('blocks that a backfill adds before the known start are found, and so is th
   expect(await history.hasBegunBy(at(60))).toBe(true)
 })
 
-test('a failed look-up is retried by the next request', async () => {
-  const { history, read } = setUp(100)
-  read.mockRejectedValueOnce(new Error('away'))
-  await expect(history.hasBegunBy(at(150))).rejects.toThrow('away')
-  expect(await history.hasBegunBy(at(150))).toBe(true)
-})
-
 test('a look-up ends by itself when it takes as long as no query of an answer may', async () => {
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort(new Error('too late')))
   onTestFinished(() => timeout.mockRestore())
