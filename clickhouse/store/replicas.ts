@@ -39,7 +39,7 @@ type Replicas = {
   schema: Latest<Schema>
 }
 
-const known = new WeakMap<ClickHouseClient, Replicas>()
+const replicasOf = new WeakMap<ClickHouseClient, Replicas>()
 
 /** Says what the reads of a client must see; without it, its server is the only one. */
 export function knowReplicas(clickhouse: ClickHouseClient, topology: Topology, reads: Reads): void {
@@ -51,14 +51,15 @@ export function knowReplicas(clickhouse: ClickHouseClient, topology: Topology, r
     until: '60 s',
     read: () => readSchema(clickhouse, topology),
   })
-  known.set(clickhouse, { topology, reads, memories, schema })
+  replicasOf.set(clickhouse, { topology, reads, memories, schema })
 }
 
 /** The memories of a client. */
-export const memoriesOf = (clickhouse: ClickHouseClient): Memories => known.get(clickhouse)?.memories ?? new Memories()
+export const memoriesOf = (clickhouse: ClickHouseClient): Memories =>
+  replicasOf.get(clickhouse)?.memories ?? new Memories()
 
 /** Whether all statements of a client are answered by one server, or by servers that are found out if they are several. */
-export const seesOneServer = (clickhouse: ClickHouseClient): boolean => known.get(clickhouse)?.topology !== 'cloud'
+export const seesOneServer = (clickhouse: ClickHouseClient): boolean => replicasOf.get(clickhouse)?.topology !== 'cloud'
 
 const wordsOf = (sql: string): Set<string> => new Set(sql.match(/[a-z_][a-z0-9_]*/g))
 
@@ -161,7 +162,7 @@ export async function beforeRead(
   sql: string,
   { signal, mayLag = false }: { signal?: AbortSignal | undefined; mayLag?: boolean } = {},
 ): Promise<{ query: string; server: string | null }> {
-  const replicas = known.get(clickhouse)
+  const replicas = replicasOf.get(clickhouse)
   if (!replicas) return { query: sql, server: null }
   try {
     const schema = await schemaOf(replicas)
@@ -185,7 +186,7 @@ export const onAllServers = (sql: string, cluster: string): string =>
  * read before says is stored, is there afterwards. Rejects with QueryError.
  */
 export async function catchUp(clickhouse: ClickHouseClient, signal?: AbortSignal): Promise<void> {
-  const replicas = known.get(clickhouse)
+  const replicas = replicasOf.get(clickhouse)
   if (replicas?.topology !== 'replicated') return
   try {
     const { replicated } = await schemaOf(replicas)
