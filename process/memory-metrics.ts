@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Memories, Memory } from './memory.js'
 
-/** Adds to `registry` how large each memory is and may become, and how often it was asked, as of each scrape. */
+/** Adds to `registry` what each memory holds until when, how large it is and may become, and how often it was asked, as of each scrape. */
 export function showMemories(registry: Registry, memories: Memories): void {
   const registers = [registry]
   const addGauge = (name: string, help: string, figureOf: (memory: Memory) => number): void => {
@@ -14,6 +14,19 @@ export function showMemories(registry: Registry, memories: Memories): void {
   }
   addGauge('plumbline_memory_size', 'What is kept instead of reading or computing it again', ({ size }) => size)
   addGauge('plumbline_memory_limit', 'Largest size; +Inf if all of its kind is kept', ({ limit }) => limit)
+  const info = new Gauge({
+    name: 'plumbline_memory_info',
+    help: 'What a memory holds, and until when that is valid; always 1',
+    labelNames: ['memory', 'holds', 'until'] as const,
+    registers,
+    collect: () => {
+      info.reset()
+      for (const { description } of memories.all()) {
+        const { name: memory, holds, until } = description
+        info.set({ memory, holds, until }, 1)
+      }
+    },
+  })
   const lookups = new Counter({
     name: 'plumbline_memory_lookups_total',
     help: 'Lookups in a memory, by result: hit or miss',
