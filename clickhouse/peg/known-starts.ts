@@ -58,24 +58,24 @@ export type FoundAt<Found> = { found: Found; at: Date }
 
 /**
  * Those of which it is known that they began with their first sample, and what happened since, up to the end of their slot. That
- * takes samples of every block from before it on, and that `isBegun` holds, given the first of these blocks. A declared gap counts
+ * takes samples of every block from before it on, and that `startsInside` holds, given the first of these blocks. A declared gap counts
  * as read, since nobody will ever know more. The others may have begun earlier, in blocks that are not read, or have been
  * interrupted there.
  */
 export async function knownStarts<Found extends Begun>(
   clickhouse: ClickHouseClient,
-  moved: readonly FoundAt<Found>[],
-  isBegun: (found: Found, fromBlock: number) => Promise<boolean>,
+  startedOrEnded: readonly FoundAt<Found>[],
+  startsInside: (found: Found, fromBlock: number) => Promise<boolean>,
 ): Promise<FoundAt<Found>[]> {
-  if (moved.length === 0) return []
+  if (startedOrEnded.length === 0) return []
   const tipStart = await trackStart(clickhouse, { track: 'tip' })
   // A database without a tip was not filled by ingest.
-  if (tipStart === null || tipStart <= FIRST_BLOCK) return [...moved]
+  if (tipStart === null || tipStart <= FIRST_BLOCK) return [...startedOrEnded]
   const everything = { from_block: 0, to_block: END_OF_CHAIN, by_backfills: true }
   const covered = await coveredRangesWithin(clickhouse, everything)
   const declared = await declaredGaps(clickhouse, {})
   const isKnown = await Promise.all(
-    moved.map(async ({ found, at }) => {
+    startedOrEnded.map(async ({ found, at }) => {
       const { stable, started_block } = found
       const span = sampledSpans(stable, { tipStart, covered, declared }).find(
         ({ from_block, to_block }) => from_block <= started_block && started_block <= to_block,
@@ -83,10 +83,10 @@ export async function knownStarts<Found extends Begun>(
       if (!span) return false
       // Most are sampled up to the newest block.
       if (span.to_block < END_OF_CHAIN && span.to_block < ((await blockUntil(clickhouse, { at })) ?? 0)) return false
-      return isBegun(found, span.from_block)
+      return startsInside(found, span.from_block)
     }),
   )
-  return moved.filter((_, i) => isKnown[i])
+  return startedOrEnded.filter((_, i) => isKnown[i])
 }
 
 /** The ranges of blocks in which a stable was sampled without a hole, or could not be, oldest first. */

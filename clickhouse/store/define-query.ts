@@ -4,7 +4,7 @@ import { PlumblineError } from '../../process/errors.js'
 import type { Entries } from '../../process/memory.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
-import { beforeRead, checkServer } from './replicas.js'
+import { checkServer, prepareRead } from './replicas.js'
 
 type ParamsSchema = z.ZodType<Record<string, unknown>>
 
@@ -130,7 +130,7 @@ function define<Params extends ParamsSchema | undefined, Result>(
     { signal, mayLag }: ReadOptions = {},
   ): Promise<Result> => {
     const begin = async (): Promise<unknown> => {
-      const { query, server } = await beforeRead(clickhouse, sql, { signal, ...(mayLag && { mayLag }) })
+      const { query, server } = await prepareRead(clickhouse, sql, { signal, ...(mayLag && { mayLag }) })
       const result = await clickhouse.query({
         query,
         query_params,

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { QuerySignal } from './define-query.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
-import { beforeRead } from './replicas.js'
+import { prepareRead } from './replicas.js'
 
 /** The export formats by their names in the API, with the engine's names. */
 export const EXPORT_FORMATS = {
@@ -107,7 +107,7 @@ export async function streamOf(
   },
 ): Promise<Readable> {
   const begin = async () => {
-    const { query } = await beforeRead(clickhouse, sql, { signal })
+    const { query } = await prepareRead(clickhouse, sql, { signal })
     return clickhouse.exec({
       query,
       query_params,

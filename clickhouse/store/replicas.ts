@@ -157,7 +157,7 @@ const failed = (cause: unknown): PlumblineError =>
  * cluster, one that looks at all servers' queries and refreshes) and to the server that has to answer it. Rejects with
  * QueryError, for one if a replica that has rows does not answer.
  */
-export async function beforeRead(
+export async function prepareRead(
   clickhouse: ClickHouseClient,
   sql: string,
   { signal, mayLag = false }: { signal?: AbortSignal | undefined; mayLag?: boolean } = {},
@@ -168,17 +168,18 @@ export async function beforeRead(
     const schema = await schemaOf(replicas)
     const tables = schema.tablesOf.get(sql) ?? tablesIn(sql, schema)
     schema.tablesOf.set(sql, tables)
-    const isWanted = (table: string): boolean =>
+    const mustBeCurrent = (table: string): boolean =>
       !mayLag && (replicas.reads === 'current' || replicas.reads.currentOnly.has(table))
-    const server = replicas.topology === 'replicated' ? await sync(clickhouse, tables.filter(isWanted), signal) : null
-    return { query: schema.cluster === null ? sql : onAllServers(sql, schema.cluster), server }
+    const server =
+      replicas.topology === 'replicated' ? await sync(clickhouse, tables.filter(mustBeCurrent), signal) : null
+    return { query: schema.cluster === null ? sql : systemReadsOnAllServers(sql, schema.cluster), server }
   } catch (cause) {
     throw failed(cause)
   }
 }
 
 /** Reads of what each server only knows of itself, from all servers of a cluster. */
-export const onAllServers = (sql: string, cluster: string): string =>
+export const systemReadsOnAllServers = (sql: string, cluster: string): string =>
   sql.replaceAll(/\bsystem\.(processes|view_refreshes)\b/g, `clusterAllReplicas('${cluster}', system.$1)`)
 
 /**

@@ -15,7 +15,7 @@ type Lasting = {
 
 /**
  * Announces what was confirmed or ended in each of consecutive slots, the earliest first, if it is known when it started:
- * `isBegun` decides, given the first of the blocks that are read without a hole up to it. Retracts announced events of these
+ * `startsInside` decides, given the first of the blocks that are read without a hole up to it. Retracts announced events of these
  * types that are not found again.
  */
 export async function announceLasting<Found extends Lasting>(
@@ -24,23 +24,23 @@ export async function announceLasting<Found extends Lasting>(
   {
     types,
     revision,
-    isBegun,
+    startsInside,
     eventsOf,
   }: {
     types: readonly EventType[]
     revision: number
-    isBegun: (found: Found, fromBlock: number) => Promise<boolean>
+    startsInside: (found: Found, fromBlock: number) => Promise<boolean>
     eventsOf: (found: Found, span: SlotSpan['span']) => FoundEvent[] | Promise<FoundEvent[]>
   },
 ): Promise<void> {
-  const moved = slots.flatMap(({ found, at, span }) =>
+  const startedOrEnded = slots.flatMap(({ found, at, span }) =>
     found
       .filter(
         ({ confirmed_at, ended_at }) => confirmed_at !== null && Math.max(confirmed_at, ended_at ?? 0) > span.after,
       )
       .map((lasting) => ({ found: lasting, at })),
   )
-  const begun = await knownStarts(clickhouse, moved, isBegun)
+  const begun = await knownStarts(clickhouse, startedOrEnded, startsInside)
   const announcements = slots.map(async ({ after, at, span }) => {
     const ofSlot = begun.filter((lasting) => lasting.at === at)
     const events = (await Promise.all(ofSlot.map(({ found }) => eventsOf(found, span)))).flat()

@@ -32,7 +32,7 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slots: Slots
   await announceLasting(clickhouse, slotsFound, {
     types: TYPES,
     revision,
-    isBegun: async ({ severity, ...excursion }, from_block) => {
+    startsInside: async ({ severity, ...excursion }, from_block) => {
       const { deviation_micros, isFirst } = await priceBefore(clickhouse, { ...excursion, from_block })
       return deviation_micros === null ? isFirst : deviation_micros <= allowedMicros(severity)
     },

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { breakEvents, type FoundEvent, quoteLossEvents } from '../../clickhouse/events/types.js'
-import { isBegun } from '../../clickhouse/peg/agreed/known-starts.js'
+import { startsInside } from '../../clickhouse/peg/agreed/known-starts.js'
 import { stablePrices } from '../../clickhouse/peg/agreed/stable-prices.js'
 import {
   type AgreedBreak,
@@ -42,7 +42,7 @@ export async function detectPegTracks(clickhouse: ClickHouseClient, slots: Slots
   await announceLasting(clickhouse, slotsFound, {
     types: TYPES,
     revision,
-    isBegun: (track, fromBlock) => isBegun(clickhouse, track, fromBlock),
+    startsInside: (track, fromBlock) => startsInside(clickhouse, track, fromBlock),
     eventsOf: (track, span) => eventsOf(clickhouse, track, span),
   })
   return slotsFound.map(({ found }) => found.length)

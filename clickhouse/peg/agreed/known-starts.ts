@@ -20,7 +20,7 @@ const timeFrom = defineRow({
  * hole up to it. A loss needs a price before it. A break needs one of two things: its finder has seen the stable's first price;
  * or it has read every block for SETTLED_SECONDS, and then a price back inside the limits.
  */
-export async function isBegun(
+export async function startsInside(
   clickhouse: ClickHouseClient,
   { kind, stable, started_at, started_block, seen }: AgreedBreak | QuoteLoss,
   from_block: number,

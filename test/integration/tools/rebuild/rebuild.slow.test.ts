@@ -84,11 +84,11 @@ test('a rebuild that is killed at any moment leaves a complete table in use, and
   try {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
     const expected = await fingerprint(clickhouse)
-    const isBegun = async () =>
+    const startsInside = async () =>
       (await (await clickhouse.query({ query: 'EXISTS peg_minutes_rebuilt', format: 'TabSeparated' })).text()) === '1\n'
     for (let kill = 0; kill < 4; kill++) {
       const { child, ended } = startRebuild(clickhouseEnv, 'peg_minutes')
-      while (child.exitCode === null && !(await isBegun())) await sleep(2)
+      while (child.exitCode === null && !(await startsInside())) await sleep(2)
       await sleep(kill * 20)
       child.kill('SIGKILL')
       await ended

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createDatabase, refreshedTables, rendered } from '../../../../clickhouse/schema/render.js'
-import { onAllServers } from '../../../../clickhouse/store/replicas.js'
+import { systemReadsOnAllServers } from '../../../../clickhouse/store/replicas.js'
 
 const TABLE = `
 CREATE TABLE IF NOT EXISTS things (a UInt8) ENGINE = ReplacingMergeTree(version, is_deleted) ORDER BY a
@@ -55,7 +55,7 @@ test('the database itself is replicated', () => {
 })
 
 test('what each server knows only of itself is read from all of them', () => {
-  expect(onAllServers('SELECT view FROM system.view_refreshes, system.processes', 'plumbline')).toBe(
+  expect(systemReadsOnAllServers('SELECT view FROM system.view_refreshes, system.processes', 'plumbline')).toBe(
     "SELECT view FROM clusterAllReplicas('plumbline', system.view_refreshes), clusterAllReplicas('plumbline', system.processes)",
   )
 })
