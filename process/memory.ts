@@ -191,6 +191,7 @@ class Latest<Value extends object> implements Memory {
   expire(): void {
     this.#version += 1
     this.#reading = null
+    this.#settling = null
     if (this.#kept) this.#kept = { ...this.#kept, readAt: Number.NEGATIVE_INFINITY }
   }
 
@@ -201,6 +202,8 @@ class Latest<Value extends object> implements Memory {
 
   async #readAgain(): Promise<Value> {
     const [readAt, version] = [this.#nowMs(), this.#version]
+    // A read that expires its own value must not wait for itself: `read` has stored this one by then.
+    await null
     const value = await this.#options.read(this.value)
     if (version !== this.#version) return this.read()
     if (value === null) {

@@ -42,7 +42,7 @@ const largestSince = defineQuery({
     (${distances({
       which: 'stable IN {stables: Array(String)}',
       minutes: 'minute_end > {earliest: DateTime} AND minute_end <= tail',
-      samples: `block_time >= {earliest: DateTime} AND block_time <= {to: DateTime} AND (has(heads, ${MINUTE_END}) OR block_time > tail)`,
+      samples: `block_time >= {earliest: DateTime} AND block_time <= {to: DateTime} AND (${MINUTE_END} IN heads OR block_time > tail)`,
     })}
     ) AS prices
     INNER JOIN

@@ -185,7 +185,7 @@ export function createAnswerCache({ maxBytes, memories, shared, nowMs }: AnswerC
       const entry = memory.get(key)
       if (!entry) return undefined
       const aged = memory.aged(entry)
-      return isYoung(aged) || (isCurrent(aged) && flights.get(key) !== undefined) ? aged : undefined
+      return isYoung(aged) || (isCurrent(aged) && flights.get(key)?.isAbandoned === false) ? aged : undefined
     },
     get: async (key, compute, client) => {
       const entry = memory.get(key)

@@ -121,3 +121,31 @@ test('a value that is not settled is not kept while there is one before, and not
   settling[2]?.(true)
   await vi.waitFor(() => expect(latest.value).not.toEqual({ n: 1 }))
 })
+
+test('a value that has changed is settled again, also while an older one still waits', async () => {
+  const settling: Array<(isSettled: boolean) => void> = []
+  const { latest } = counting({ isSettled: () => new Promise((resolve) => settling.push(resolve)) })
+  const first = latest.read()
+  await vi.waitFor(() => expect(settling).toHaveLength(1))
+  settling[0]?.(true)
+  await first
+  const outdated = latest.read()
+  await vi.waitFor(() => expect(settling).toHaveLength(2))
+  latest.expire()
+  const changed = latest.read()
+  await vi.waitFor(() => expect(settling).toHaveLength(3))
+  settling[2]?.(true)
+  expect(await changed).toBe(latest.value)
+  settling[1]?.(true)
+  await outdated
+  expect(latest.value).toBe(await changed)
+})
+
+test('a read that makes its own value too old does not wait for itself', async () => {
+  const { read, latest } = counting()
+  read.mockImplementationOnce(async () => {
+    latest.expire()
+    return { n: 0 }
+  })
+  expect(await latest.read()).toEqual({ n: 1 })
+})
