@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
+import { EXTENDED_RISK_VERSION } from '../../clickhouse/risk/extended/score.js'
 
 /** Stables of a generated history, each sampled once a minute. */
 export const HISTORY_STABLES = 30
@@ -39,6 +40,7 @@ function inserts(start: number, first: number, count: number): string[] {
     `INSERT INTO state_reads (stable, supply_raw, cap_raw, paused, policy_id, policy_type, opted_in_raw, reward_per_token_raw, block_number, block_time) ${each(5, `${stable('i')}, 1000000000 + n, 0, false, 1, 'allow_all', 1000000, n, minute + 1, ${at}`)}`,
     `INSERT INTO depth_samples (stable, size_tokens, block_number, block_time, sell_status, sell_raw, buy_status, buy_raw) ${each(5, `${stable('i')}, 1000, minute + 1, ${at}, 'quoted', 999000000, 'quoted', 1001000000`)}`,
     `INSERT INTO risk_snapshots (stable, slot_at, revision, methodology, composite, peg_risk, peg_break_risk, supply_risk, policy_risk, policy_id, policy_type, supply_raw, cap_raw, paused, state_block_number) ${each(5, `${stable('i')}, ${at}, 0, '1', n % 100, n % 90, 0, 10, 10, 1, 'allow_all', 1, 0, false, 1`)}`,
+    `INSERT INTO extended_snapshots (stable, slot_at, revision, version, score, peg, breaks, liquidity, concentration, issuance, policy, size_tokens, exit_cost_bps) ${each(5, `${stable('i')}, ${at}, 0, '${EXTENDED_RISK_VERSION}', n % 100, n % 90, 0, 20, 10, 10, 10, [1000], [1.5]`)}`,
     `INSERT INTO reserve_snapshots (stable, slot_at, revision, reserve_type, supply_raw, price_micros) ${each(60, `${stable('i')}, ${at}, 0, 'unknown', 1000000, 1000000`)}`,
     `INSERT INTO peg_breaks (track, stable, severity, started_at, started_block, confirmed_at, ended_at, ended_block, max_deviation_micros, revision, slot_at, is_deleted) ${each(360, `'published', ${stable('i')}, 'mild', ${at}, minute + 1, ${at} + 300, ${at} + 480, minute + 9, 1900, 0, ${at} + 600, 0`)}`,
     `INSERT INTO flow_anomalies (window_start, from_token, to_token, observed_micros, tx_count, bucket_count, observation_count, baseline_sum, baseline_square_sum, revision, is_deleted) ${each(1440, `${at}, ${stable('i')}, ${stable(`(i + 1) % ${HISTORY_STABLES}`)}, 100000000, 1, 672, 600, 600000000, 1200000000000000, 0, 0`)}`,
