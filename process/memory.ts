@@ -202,10 +202,9 @@ class Latest<Value extends object> implements Memory {
 
   async #readAgain(): Promise<Value> {
     const [readAt, version] = [this.#nowMs(), this.#version]
-    // A read that expires its own value must not wait for itself: `read` has stored this one by then.
-    await null
     const value = await this.#options.read(this.value)
-    if (version !== this.#version) return this.read()
+    // Not `read`: a value that its own read makes too old would wait for itself.
+    if (version !== this.#version) return this.#readAgain()
     if (value === null) {
       this.#kept = null
       return this.#readAgain()
