@@ -12,7 +12,7 @@ import {
   Severity,
   type Track,
 } from '../peg/break-filter.js'
-import { NEWEST_PEG_EVENT, type PegEvent, PegEventKey } from '../peg/breaks.js'
+import { afterBreakParts, NEWEST_PEG_EVENT, type PegEvent, PegEventKey } from '../peg/breaks.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 import { BREAK_KINDS } from './types.js'
@@ -86,12 +86,7 @@ const announcedBreakRows = defineQuery({
       kind: z.enum(BREAK_KINDS),
       ...BreakFilterParams,
     })
-    .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
-      ...rest,
-      after_time,
-      after_block,
-      after_severity,
-    })),
+    .transform(afterBreakParts),
   row: z.object({
     severity: Severity,
     started_at: z.int(),

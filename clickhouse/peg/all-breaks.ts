@@ -128,10 +128,10 @@ export async function allPegEventsAt(
 ): Promise<(PegEvent & { stable: string })[]> {
   if (!horizon) return []
   const as_of = requested.as_of < horizon ? requested.as_of : horizon
-  const asked = { track, from, as_of, after }
+  const range = { track, from, as_of, after }
   const [open, ended] = await Promise.all([
-    breaksOfAll(clickhouse, { ...asked, open: true, limit: ALL }, options),
-    breaksOfAll(clickhouse, { ...asked, open: false, limit, ...filter }, options),
+    breaksOfAll(clickhouse, { ...range, open: true, limit: ALL }, options),
+    breaksOfAll(clickhouse, { ...range, open: false, limit, ...filter }, options),
   ])
   const isPassing = ({ max_deviation_micros, ...known }: PegEvent): boolean =>
     breakPasses({ ...known, max_deviation_bps: max_deviation_micros / 100 }, filter)

@@ -99,7 +99,8 @@ function nextExcursions(
     const { worst, ...end } = finder.brief
     excursions.push({ ...open, ...end, max_deviation_micros: worst })
   }
-  for (const found of finder.found()) if (found.kind === 'deviation') excursions.push(excursionOf({ ...found, ...of }))
+  for (const excursion of finder.found())
+    if (excursion.kind === 'deviation') excursions.push(excursionOf({ ...excursion, ...of }))
   const { deviation } = finder.state
   if (deviation && deviation.confirmed_at === null) {
     const { seen: _, worst, ...lasting } = deviation

@@ -23,6 +23,12 @@ export type PegEventKey = z.infer<typeof PegEventKey>
 /** Sorts before every event: the start of the first page. */
 export const NEWEST_PEG_EVENT: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 
+/** The parts of a key in the parameter `after` as parameters of their own. */
+export const afterBreakParts = <Params extends { after: PegEventKey }>({
+  after: [after_time, after_block, after_severity],
+  ...rest
+}: Params) => ({ ...rest, after_time, after_block, after_severity })
+
 /** A break of a stable as a list has it. */
 export const ListedBreak = z.object({
   stable: z.string(),
@@ -64,12 +70,7 @@ const breaksOfStables = defineQuery({
       after: PegEventKey.default(NEWEST_PEG_EVENT),
       ...BreakFilterParams,
     })
-    .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
-      ...rest,
-      after_time,
-      after_block,
-      after_severity,
-    })),
+    .transform(afterBreakParts),
   row: ListedBreak,
   sql: `
     SELECT ${LISTED_COLUMNS}

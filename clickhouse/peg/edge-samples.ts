@@ -86,8 +86,8 @@ function samplesIn(minutes: Iterable<Minute>, until: number): SampleAt[] {
 
 /** Reads all of them. */
 export const readSamples: ReadSamples = async (clickhouse, { stable, until, minute_ends }, options) => {
-  const asked = { stable, minute_ends: [...minute_ends], around: [] }
-  const { samples } = await samplesOfMinutes(clickhouse, asked, options)
+  const request = { stable, minute_ends: [...minute_ends], around: [] }
+  const { samples } = await samplesOfMinutes(clickhouse, request, options)
   return samplesIn(minutesOf(samples).values(), until)
 }
 
@@ -139,8 +139,8 @@ export function createEdgeSamples(memories: Memories, maxBytes: number): (ledger
       const minutes = new Map(minute_ends.map((end) => [end, find(end, until)]))
       const missing = minute_ends.filter((end) => minutes.get(end) === undefined)
       if (missing.length > 0) {
-        const asked = { stable, minute_ends: missing, around: around(stable, missing, settledUntil) }
-        const { samples, minute_ends: read } = await samplesOfMinutes(clickhouse, asked, options)
+        const request = { stable, minute_ends: missing, around: around(stable, missing, settledUntil) }
+        const { samples, minute_ends: read } = await samplesOfMinutes(clickhouse, request, options)
         const byEnd = minutesOf(samples)
         for (const end of missing) minutes.set(end, byEnd.get(end) ?? NONE)
         for (const end of read) keep(end, byEnd.get(end) ?? NONE)

@@ -56,6 +56,22 @@ export const madeUpEvent = (i: number, changes: Partial<FoundEvent> = {}): Found
   ...changes,
 })
 
+/** What an anomaly of an edge has besides its window and its distance: made up. */
+export const SURGE = {
+  kind: 'surge' as const,
+  active_mean_usd: 1000,
+  active_stddev_usd: 100,
+  silent_windows: null,
+  longest_silence_windows: null,
+  silence_probability: null,
+  observed_flow_usd: 2000,
+  baseline_mean_usd: 1000,
+  baseline_stddev_usd: 100,
+  tx_count: 3,
+  baseline_windows: 672,
+  observations: 20,
+}
+
 /** Appends events to the log as a detector does. */
 export const addEvents = (clickhouse: ClickHouseClient, events: readonly FoundEvent[]): Promise<void> =>
   announce(clickhouse, events, { at: new Date(1_760_000_000_000), revision: 0 })

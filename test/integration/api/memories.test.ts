@@ -105,7 +105,7 @@ test('/metrics shows what each memory holds, how large it is and may become; whe
     memory.forget()
     expect(memory.size, memory.description.name).toBe(0)
   }
-  const asked = app.queries.length
+  const statements = app.queries.length
   expect(await answers()).toEqual(first)
-  expect(app.queries.length).toBeGreaterThan(asked)
+  expect(app.queries.length).toBeGreaterThan(statements)
 })

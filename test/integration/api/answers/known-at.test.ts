@@ -12,6 +12,7 @@ import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { ADMIN_KEY, WEBHOOK_TERMS } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
+import { SURGE } from '../../../support/events.js'
 import {
   addBareBlocks,
   addBlocks,
@@ -107,18 +108,7 @@ const EVERY_KIND: [before: Step[], after: Step[]] = [
 const ANOMALY = {
   from_token: stableAddress(1),
   to_token: stableAddress(2),
-  kind: 'surge' as const,
-  active_mean_usd: 1000,
-  active_stddev_usd: 100,
-  silent_windows: null,
-  longest_silence_windows: null,
-  silence_probability: null,
-  observed_flow_usd: 2000,
-  baseline_mean_usd: 1000,
-  baseline_stddev_usd: 100,
-  tx_count: 3,
-  baseline_windows: 672,
-  observations: 20,
+  ...SURGE,
 }
 
 /** The announcement of an anomaly, or of a break's start and end, about the hour before `at`. */

@@ -5,6 +5,7 @@ import { breakEvents, type FoundEvent, flowAnomalyEvent } from '../../../../clic
 import { insertJobRun } from '../../../../clickhouse/jobs/runs.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { test } from '../../../support/app.js'
+import { SURGE } from '../../../support/events.js'
 import { addBlocks, addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
 
 const [A, B] = [stableAddress(1), stableAddress(2)]
@@ -51,19 +52,8 @@ test('anomalies and breaks with known_at are those announced by then; what is re
     from_token: A,
     to_token: B,
     window_start: new Date(start * 1000),
-    kind: 'surge' as const,
-    active_mean_usd: 1000,
-    active_stddev_usd: 100,
-    silent_windows: null,
-    longest_silence_windows: null,
-    silence_probability: null,
-    observed_flow_usd: 2000,
-    baseline_mean_usd: 1000,
-    baseline_stddev_usd: 100,
+    ...SURGE,
     z_score: 10,
-    tx_count: 3,
-    baseline_windows: 672,
-    observations: 20,
   })
   const open = {
     stable: A,
