@@ -102,7 +102,8 @@ test('what is not computed yet is asked for again; before the start of history, 
 test('a stable or a page that does not exist is not found, and nothing else is shown', async ({ board: _, visit }) => {
   const { origin, page } = visit
   await page.goto(`${origin}/s/${stableAddress(0xff)}`)
-  await page.locator('.notice').first().waitFor()
+  // The sections ask at once with the stable itself, and one of them may be refused before it.
+  await page.locator('.notice', { hasText: 'There is no such thing' }).waitFor()
   expect(await page.locator('main').innerText()).toMatch(
     /^There is no such thing\s+0x20c1\S+ff is not a tracked stable\./,
   )
