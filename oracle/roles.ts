@@ -1,7 +1,15 @@
 import { type EconomyFacts, iso, type Raw, until } from './rows.js'
 
 /** In the order of the specification; any other role comes after them. */
-const ORDER = ['DEFAULT_ADMIN_ROLE', 'ISSUER_ROLE', 'PAUSE_ROLE', 'UNPAUSE_ROLE', 'BURN_BLOCKED_ROLE', '']
+const ORDER = [
+  'DEFAULT_ADMIN_ROLE',
+  'ISSUER_ROLE',
+  'PAUSE_ROLE',
+  'UNPAUSE_ROLE',
+  'BURN_BLOCKED_ROLE',
+  'BURN_AT_ROLE',
+  '',
+]
 
 /** The role holders of a stable as of an instant: all grants, revocations and probes, replayed in chain order. */
 export function rolesAt(facts: EconomyFacts, stable: string, at: number) {

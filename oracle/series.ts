@@ -70,7 +70,7 @@ export function supplyBucket(
     supply: state?.supply_raw ?? null,
     cap,
     minted: sum(['mint']),
-    burned: sum(['burn', 'burn_blocked']),
+    burned: sum(['burn', 'burn_blocked', 'burn_at']),
   }
 }
 

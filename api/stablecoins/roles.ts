@@ -20,8 +20,7 @@ export const Roles = z.object({
           z.object({
             name: z.string().meta({ description: 'Name of the role' }),
             powers: z.string().meta({
-              description:
-                'What it allows. Minting (ISSUER_ROLE) ends at the supply cap; BURN_BLOCKED_ROLE burns what accounts hold that the policy blocks',
+              description: 'What it allows. Minting (ISSUER_ROLE) ends at the supply cap',
             }),
           }),
         )

@@ -12,7 +12,11 @@ export const TRACKED_ROLES = [
   { name: 'ISSUER_ROLE', powers: 'mint and burn' },
   { name: 'PAUSE_ROLE', powers: 'pause transfers' },
   { name: 'UNPAUSE_ROLE', powers: 'resume transfers' },
-  { name: 'BURN_BLOCKED_ROLE', powers: 'mark addresses burn-blocked' },
+  {
+    name: 'BURN_BLOCKED_ROLE',
+    powers: 'burn from burn-blocked addresses, which are those that the transfer policy blocks',
+  },
+  { name: 'BURN_AT_ROLE', powers: 'burn from any address, whatever the transfer policy says' },
 ]
 
 /**

@@ -2,7 +2,7 @@
 
 -- One row an event that changes a stable's supply or its cap.
 CREATE TABLE IF NOT EXISTS supply_events (
-    kind       Enum8('mint' = 1, 'burn' = 2, 'burn_blocked' = 3, 'cap' = 4),
+    kind       Enum8('mint' = 1, 'burn' = 2, 'burn_blocked' = 3, 'cap' = 4, 'burn_at' = 5),
     stable     LowCardinality(String),
     account    String                 COMMENT 'mint: receiver, burn: holder, cap: who set it' CODEC(ZSTD(1)),
     amount_raw UInt256                COMMENT 'base units; the new cap for kind cap',

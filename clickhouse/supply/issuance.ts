@@ -7,7 +7,7 @@ import { type Asked, missingRanges } from '../chain/missing.js'
 import { isRecent, recentFirst } from '../chain/recent-first.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
-import { SupplyEventRow } from './supply.js'
+import { SUPPLY_CHANGE_TEXT, SUPPLY_CHANGES, SupplyEventRow } from './supply.js'
 
 /** The windows in the order of their lengths, which are in days. */
 export const ISSUANCE_WINDOWS = [
@@ -49,9 +49,7 @@ const issuanceByDay = defineQuery({
 
 export const LargestChange = z.object({
   ...SupplyEventRow.shape,
-  kind: z.enum(['mint', 'burn', 'burn_blocked']).meta({
-    description: 'burn_blocked: burned from an account that the policy blocks',
-  }),
+  kind: z.enum(SUPPLY_CHANGES).meta({ description: SUPPLY_CHANGE_TEXT }),
   account: z.string().meta({ description: 'The receiver of a mint, or the holder whose tokens were burned' }),
   amount: integerText.meta({ description: 'In base units: 6 decimals' }),
   amount_tokens: z.number().nonnegative().meta({ description: 'The same in whole tokens' }),

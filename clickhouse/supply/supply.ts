@@ -11,18 +11,21 @@ import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../s
 /** A supply cap of this many base units means that there is no cap. */
 export const UNCAPPED = 2n ** 128n - 1n
 
+/** What changes a stable's supply. The token logs a burn once: by its holder, by the policy's block, or by its bridge. */
+export const SUPPLY_CHANGES = ['mint', 'burn', 'burn_blocked', 'burn_at'] as const
+export const SUPPLY_CHANGE_TEXT =
+  'burn: burned by its holder; burn_blocked: burned from an account that the policy blocks; burn_at: burned from any account by a holder of BURN_AT_ROLE, as bridges do'
+
 /** An event that changes a stable's supply, or its cap. `amount_raw` is in base units, as a decimal string. */
 export type SupplyEvent = FactPosition & {
-  kind: 'mint' | 'burn' | 'burn_blocked' | 'cap'
+  kind: (typeof SUPPLY_CHANGES)[number] | 'cap'
   stable: string
   account: string
   amount_raw: string
 }
 
 export const SupplyEventRow = z.object({
-  kind: z
-    .enum(['mint', 'burn', 'burn_blocked', 'cap'])
-    .meta({ description: 'burn_blocked: burned from an account that the policy blocks; cap: the cap changed' }),
+  kind: z.enum([...SUPPLY_CHANGES, 'cap']).meta({ description: `${SUPPLY_CHANGE_TEXT}; cap: the cap changed` }),
   account: z.string().meta({
     description: 'The receiver of a mint, the holder whose tokens were burned, or the account that set the cap',
   }),

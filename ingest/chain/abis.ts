@@ -24,6 +24,7 @@ export const TIP20_EVENTS = parseAbi([
   'event Mint(address indexed to, uint256 amount)',
   'event Burn(address indexed from, uint256 amount)',
   'event BurnBlocked(address indexed from, uint256 amount)',
+  'event BurnAt(address indexed burner, address indexed from, uint256 indexed amount)',
   'event SupplyCapUpdate(address indexed updater, uint256 indexed newSupplyCap)',
   'event PauseStateUpdate(address indexed updater, bool isPaused)',
   'event TransferPolicyUpdate(address indexed updater, uint64 indexed newPolicyId)',

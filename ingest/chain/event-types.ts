@@ -93,6 +93,7 @@ export type ChainEvent = LogPosition &
     | { name: 'Transfer'; args: TransferArgs }
     | { name: 'Mint'; args: { to: string; amount: bigint } }
     | { name: 'Burn' | 'BurnBlocked'; args: { from: string; amount: bigint } }
+    | { name: 'BurnAt'; args: { burner: string; from: string; amount: bigint } }
     | { name: 'SupplyCapUpdate'; args: { updater: string; newSupplyCap: bigint } }
     | { name: 'NextQuoteTokenSet'; args: { updater: string; nextQuoteToken: string } }
     | { name: 'LogoURIUpdated'; args: { updater: string; newLogoURI: string } }

@@ -4,8 +4,25 @@ import type { ChainEvent } from '../chain/event-types.js'
 import type { IssuerRoles } from '../knowledge/issuer-roles.js'
 import type { Movement } from './flows.js'
 
-/** A mint or burn of the transaction that no bridge event has claimed yet. */
-type Supply = { name: 'Mint' | 'Burn'; token: string; account: string; amount: bigint }
+/**
+ * A mint or burn of the transaction that no bridge event has claimed yet. `by` is who burned, whose right to it the token
+ * has checked; null for a mint, whose event names the receiver only.
+ */
+type Supply = { by: string | null; token: string; account: string; amount: bigint }
+
+function supplyChange(event: ChainEvent): Omit<Supply, 'token'> | null {
+  switch (event.name) {
+    case 'Mint':
+      return { by: null, account: event.args.to, amount: event.args.amount }
+    case 'Burn':
+      return { by: event.args.from, account: event.args.from, amount: event.args.amount }
+    // A bridge with BURN_AT_ROLE burns from its user without an approval.
+    case 'BurnAt':
+      return { by: event.args.burner, account: event.args.from, amount: event.args.amount }
+    default:
+      return null
+  }
+}
 
 /** A movement between this chain and another, as far as the bridge's own event describes it. */
 type Crossing = { way: 'in' | 'out'; account: string; sent: bigint; received: bigint; remote: string; token: string }
@@ -39,7 +56,7 @@ function zoneCrossing(event: ChainEvent): Crossing | null {
 
 /**
  * What an OFT's event moved; null for every other event, and if no token can be found for it. The event does not name
- * its token: it is the one that the contract minted or burned just before, as one of the token's issuers. So a contract
+ * its token: it is the one that the contract minted or burned just before, as one that the token lets do it. So a contract
  * that only emits the event does not count as a bridge.
  */
 function oftCrossing(event: ChainEvent, supply: Supply[], issuers: IssuerRoles): Crossing | null {
@@ -50,11 +67,9 @@ function oftCrossing(event: ChainEvent, supply: Supply[], issuers: IssuerRoles):
   const received = event.args.amountReceivedLD
   const sent = isOut ? event.args.amountSentLD : received
   const at = supply.findLastIndex(
-    ({ name, token, account: holder, amount }) =>
-      name === (isOut ? 'Burn' : 'Mint') &&
-      holder === (isOut ? bridge : account) &&
+    ({ by, token, account: receiver, amount }) =>
       (amount === received || amount === sent) &&
-      issuers.hasRole(token, bridge, event),
+      (isOut ? by === bridge : by === null && receiver === account && issuers.hasRole(token, bridge, event)),
   )
   const token = KNOWN_BRIDGES.get(bridge) ?? supply[at]?.token
   if (token === undefined) return null
@@ -76,9 +91,9 @@ export function bridgeMovements(events: readonly ChainEvent[], issuers: IssuerRo
       txHash = event.txHash
       supply = []
     }
-    const { name, address: token, logIndex } = event
-    if (name === 'Mint') supply.push({ name, token, account: event.args.to, amount: event.args.amount })
-    else if (name === 'Burn') supply.push({ name, token, account: event.args.from, amount: event.args.amount })
+    const { address: token, logIndex } = event
+    const change = supplyChange(event)
+    if (change) supply.push({ ...change, token })
     const crossing = zoneCrossing(event) ?? oftCrossing(event, supply, issuers)
     // No token has more than that. Any contract may emit an OFT's event, whose amounts have 256 bits.
     if (!crossing || crossing.sent > UNCAPPED || crossing.received > UNCAPPED) continue

@@ -18,6 +18,7 @@ const HARMLESS_NAMES = [
   'Mint',
   'Burn',
   'BurnBlocked',
+  'BurnAt',
   'SupplyCapUpdate',
   'TransferPolicyUpdate',
   'NextQuoteTokenSet',

@@ -34,6 +34,8 @@ function supplyChange(event: ChainEvent): Pick<SupplyEvent, 'kind' | 'account' |
       return { kind: 'burn', account: event.args.from, amount_raw: event.args.amount.toString() }
     case 'BurnBlocked':
       return { kind: 'burn_blocked', account: event.args.from, amount_raw: event.args.amount.toString() }
+    case 'BurnAt':
+      return { kind: 'burn_at', account: event.args.from, amount_raw: event.args.amount.toString() }
     case 'SupplyCapUpdate':
       return { kind: 'cap', account: event.args.updater, amount_raw: event.args.newSupplyCap.toString() }
     default:

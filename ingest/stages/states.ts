@@ -43,6 +43,7 @@ export function touchedStates(events: readonly ChainEvent[]): TouchedStates {
       case 'Mint':
       case 'Burn':
       case 'BurnBlocked':
+      case 'BurnAt':
       case 'SupplyCapUpdate':
       case 'PauseStateUpdate':
       case 'TransferPolicyUpdate':

@@ -48,7 +48,7 @@ export function randomIssuance(seed: number, start: number) {
       const isQuiet = i === 3 || block_number <= (MADE_IN[i] as number)
       const drawn = isQuiet || random.chance(0.6) ? 0 : random.int(1, 4)
       for (let log = 0; log < drawn; log++) {
-        const kind = random.pick(['mint', 'mint', 'burn', 'burn', 'burn_blocked', 'cap'] as const)
+        const kind = random.pick(['mint', 'mint', 'burn', 'burn_at', 'burn_blocked', 'cap'] as const)
         const most = kind === 'mint' ? MOST - supply : supply
         const wanted = random.chance(0.5)
           ? 5_000_000n

@@ -42,7 +42,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     operation: 'getRoles',
     parts: ['roles'],
     title: 'Who controls a stable',
-    description: `Which accounts may mint up to the supply cap and burn (ISSUER_ROLE), pause, burn what blocked accounts hold (BURN_BLOCKED_ROLE) and administer a stable, and since when.`,
+    description: `Which accounts may mint up to the supply cap and burn (ISSUER_ROLE), pause, burn what blocked accounts hold (BURN_BLOCKED_ROLE) or any account holds (BURN_AT_ROLE), and administer a stable, and since when.`,
   },
   get_flows: {
     operation: 'getFlows',

@@ -95,6 +95,7 @@ test('for a genesis token, probes complete the events, and the newest informatio
       // Held, revoked and granted again.
       roleProbe(of('UNPAUSE_ROLE', 3), true, at(3)),
       // Revoked by a log of the block at whose end it was probed.
+      roleProbe(of('BURN_AT_ROLE', 5), true, at(3)),
       roleProbe(of('BURN_BLOCKED_ROLE', 4), true, at(3)),
       roleProbe(of('BURN_BLOCKED_ROLE', 4), false, at(8)),
     ],
@@ -129,11 +130,13 @@ test('for a genesis token, probes complete the events, and the newest informatio
     probed('DEFAULT_ADMIN_ROLE', 1),
     logged('PAUSE_ROLE', 2, 5, 7),
     logged('UNPAUSE_ROLE', 3, 7, 3),
+    probed('BURN_AT_ROLE', 5),
   ])
   expect((await read(4)).roles).toEqual([
     probed('DEFAULT_ADMIN_ROLE', 1),
     probed('UNPAUSE_ROLE', 3),
     probed('BURN_BLOCKED_ROLE', 4),
+    probed('BURN_AT_ROLE', 5),
   ])
 })
 

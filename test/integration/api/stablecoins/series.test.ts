@@ -101,8 +101,8 @@ test('a supply bucket has the state at its end, and the changes within it', asyn
       return i % 7 === 0 && age < 2.8 * 86_400 && (age < 86_400 || age > 1.9 * 86_400)
     })
   const events = changed.flatMap((at, i) =>
-    (['mint', 'burn', 'burn_blocked', 'cap'] as const)
-      .slice(i % 4)
+    (['mint', 'burn', 'burn_blocked', 'burn_at', 'cap'] as const)
+      .slice(i % 5)
       .map((kind, log_index) => supplyEvent(stable, { ...at, kind, log_index, amount_raw: `${random.int(1, 1e9)}` })),
   )
   const none = String(2n ** 128n - 1n)

@@ -42,6 +42,7 @@ test('roles are checked for the administrators of genesis tokens and of new stab
   const rows = await answer.json<Row>()
   const genesis = [PATH_USD.address, ...GENESIS_STABLES.map(({ address }) => address)]
   const roles = {
+    BURN_AT_ROLE: '0x39f6ee57cf2acaf8eab1056c2dcc3068f1f3d6a61e4777cf2bfdad7b1df90a27',
     BURN_BLOCKED_ROLE: role.burnBlocked,
     DEFAULT_ADMIN_ROLE: zeroHash,
     ISSUER_ROLE: role.issuer,

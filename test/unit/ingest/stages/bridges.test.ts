@@ -74,6 +74,14 @@ describe('an OFT that issues the token', () => {
     ])
   })
 
+  test('sends what it burns from its user by burnAt, for which it needs no right to mint', () => {
+    const burnAt = (burner: string) => tip20('BurnAt', A, { burner, from: ALICE, amount: 990n })
+    expect(movements([burnAt(OFT), sent(OFT, 30_101, 1_000n, 990n)], [])).toEqual([
+      { ...out, remote_chain: 'eid:30101', amountIn: 1_000n, amountOut: 990n },
+    ])
+    expect(movements([burnAt(OFT), sent(FAKE, 30_101, 1_000n, 990n)])).toEqual([])
+  })
+
   test('counts once for each mint, and only in its own transaction', () => {
     expect(movements([mint(A, 500n), received(OFT, 1, 500n), received(OFT, 1, 500n)])).toHaveLength(1)
     expect(movements([mint(A, 500n, '0xt0'), received(OFT, 1, 500n)])).toEqual([])

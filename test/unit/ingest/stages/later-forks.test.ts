@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { RECEIVE_POLICY_GUARD, TIP403_REGISTRY } from '../../../../ingest/chain/addresses.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
 import type { RawLog } from '../../../../ingest/chain/rpc-answers.js'
+import { supplyEvents } from '../../../../ingest/stages/rewards.js'
+import { roleEvents } from '../../../../ingest/stages/roles.js'
+import { touchedStates } from '../../../../ingest/stages/states.js'
 import { logoUpdates, policyEvents } from '../../../../ingest/stages/token-administration.js'
 import { heldTransfers } from '../../../../ingest/stages/transfers.js'
 import { encodedLog } from '../../../support/logs.js'
@@ -40,6 +43,19 @@ describe('events of forks that the local node does not support are decoded from 
       { kind: 'claimed', ...row, originator: BOB, caller: CAROL, recipient: DAVE, receipt: null, ...at(1) },
       { kind: 'burned', ...row, originator: BOB, caller: CAROL, recipient: null, receipt: null, ...at(2) },
     ])
+  })
+
+  test('a burn from any account, which changes the supply and has a role of its own', () => {
+    const role = '0x39f6ee57cf2acaf8eab1056c2dcc3068f1f3d6a61e4777cf2bfdad7b1df90a27'
+    const events = decoded([
+      encodedLog('tip20', 'BurnAt', STABLE, { burner: ALICE, from: BOB, amount: 2n ** 128n - 1n }),
+      encodedLog('tip20', 'RoleMembershipUpdated', STABLE, { role, account: ALICE, sender: CAROL, hasRole: true }),
+    ])
+    expect(supplyEvents(block, events)).toEqual([
+      { kind: 'burn_at', account: BOB, amount_raw: `${2n ** 128n - 1n}`, stable: STABLE, ...at(0) },
+    ])
+    expect(touchedStates(events.slice(0, 1)).stables).toEqual(new Set([STABLE]))
+    expect(roleEvents(block, events)).toMatchObject([{ role, role_name: 'BURN_AT_ROLE', account: ALICE }])
   })
 
   test('an account’s own receive policy', () => {
