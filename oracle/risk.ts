@@ -118,6 +118,7 @@ export const BASE: Record<string, number> = {
   compound: 40,
   blacklist: 50,
   reject_all: 100,
+  unknown: 100,
 }
 
 export function policyEventsOf(

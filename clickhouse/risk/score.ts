@@ -89,6 +89,7 @@ const POLICY_POINTS: Record<PolicyType, number> = {
   compound: 40,
   blacklist: 50,
   reject_all: 100,
+  unknown: UNMEASURED,
 }
 
 type PolicyInputs = Pick<RiskInputs, 'paused' | 'policy_type' | 'policy_events_7d'>

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS risk_snapshots (
     cap_raw               Nullable(UInt256)                COMMENT 'base units; 2^128-1 means no cap' CODEC(ZSTD(1)),
     paused                Nullable(Bool)                   CODEC(ZSTD(1)),
     policy_id             Nullable(UInt64)                 CODEC(ZSTD(1)),
-    policy_type           LowCardinality(Nullable(String)) COMMENT 'reject_all, allow_all, whitelist, blacklist or compound' CODEC(ZSTD(1)),
+    policy_type           LowCardinality(Nullable(String)) COMMENT 'reject_all, allow_all, whitelist, blacklist, compound or unknown' CODEC(ZSTD(1)),
     state_block_number    Nullable(UInt64)                 COMMENT 'block at whose end the state was read' CODEC(ZSTD(1)),
     policy_events_7d      UInt32                           COMMENT 'changes of the stable''s policy, and events of the policy it has at slot_at, in (slot_at - 7 d, slot_at]' CODEC(T64, ZSTD(1)),
     published_at          DateTime64(3, 'UTC')             COMMENT 'clock of the jobs when the row was written' CODEC(Delta, ZSTD(1)),
@@ -65,7 +65,7 @@ CREATE TABLE IF NOT EXISTS extended_snapshots (
     hhi              Nullable(Decimal(9, 4))          COMMENT 'Herfindahl-Hirschman index of the holders; 10000 if there are none' CODEC(ZSTD(1)),
     headroom_share   Nullable(Decimal(7, 6))          COMMENT 'of the cap, that can still be minted; 1 without a cap' CODEC(ZSTD(1)),
     paused           Nullable(Bool)                   CODEC(ZSTD(1)),
-    policy_type      LowCardinality(Nullable(String)) COMMENT 'reject_all, allow_all, whitelist, blacklist or compound' CODEC(ZSTD(1)),
+    policy_type      LowCardinality(Nullable(String)) COMMENT 'reject_all, allow_all, whitelist, blacklist, compound or unknown' CODEC(ZSTD(1)),
     policy_events_7d Nullable(UInt32)                 CODEC(T64, ZSTD(1))
 ) ENGINE = ReplacingMergeTree(revision) PARTITION BY toYYYYMM(slot_at) ORDER BY (stable, slot_at, published_at)
 SETTINGS non_replicated_deduplication_window = 1000;

@@ -1,4 +1,5 @@
 import type { FactPosition } from '../chain/blocks.js'
+import type { RegisteredPolicyType } from './newest-states.js'
 
 /** A proposal to quote a stable in another token. It takes effect with the QuoteTokenUpdate. */
 export type QuoteTokenProposal = FactPosition & { stable: string; quote_token: string; updater: string }
@@ -18,7 +19,7 @@ export type PolicyEvent = FactPosition & {
   kind: 'token_policy' | 'created' | 'compound_created' | 'admin' | 'whitelist' | 'blacklist' | 'receive_policy'
   stable: string | null
   policy_id: string | null
-  policy_type: 'whitelist' | 'blacklist' | 'compound' | null
+  policy_type: RegisteredPolicyType | null
   updater: string
   account: string | null
   is_member: boolean | null

@@ -7,10 +7,17 @@ import type { OfStable } from '../store/together.js'
 import { integerText } from '../store/values.js'
 import { stablesInUse } from './stablecoins.js'
 
+/** The types of transfer policies in the registry, in the order of their TIP-403 numbers. */
+const REGISTERED_TYPES = ['whitelist', 'blacklist', 'compound'] as const
+/** The type of a policy that the registry has made, or may have had from a fork that is not known here. */
+export type RegisteredPolicyType = (typeof REGISTERED_TYPES)[number] | 'unknown'
+/** The type of a policy by its TIP-403 number; the chain may add numbers. */
+export const registeredPolicyType = (number: number): RegisteredPolicyType => REGISTERED_TYPES[number] ?? 'unknown'
+
 /** The kinds of transfer policies. */
-export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
+export const PolicyType = z.enum(['allow_all', 'reject_all', ...REGISTERED_TYPES, 'unknown']).meta({
   description:
-    'Who may send and receive: everyone, no one, listed accounts, all but listed accounts, or as several policies decide',
+    'Who may send and receive: everyone, no one, listed accounts, all but listed accounts, as several policies decide, or by a rule that Plumbline does not know',
 })
 export type PolicyType = z.infer<typeof PolicyType>
 

@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { z } from 'zod'
+import { registeredPolicyType } from '../../clickhouse/stablecoins/newest-states.js'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
 import { TIP20, TIP403 } from '../chain/abis.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
@@ -13,12 +14,11 @@ const REWARD_READS = ['optedInSupply', 'globalRewardPerToken'] as const
 const READ_CALLS = [...READS, ...REWARD_READS].map((functionName) => encodeFunctionData({ abi: TIP20, functionName }))
 
 const NO_ADMIN = '0x0000000000000000000000000000000000000000'
-// TIP-403: policies 0 and 1 are built in; the others have one of three types.
+// TIP-403: policies 0 and 1 are built in; the others have a type of the registry.
 const BUILT_IN = new Map<bigint, StateRead['policy_type']>([
   [0n, 'reject_all'],
   [1n, 'allow_all'],
 ])
-const TYPES: Record<number, StateRead['policy_type']> = { 0: 'whitelist', 1: 'blacklist', 2: 'compound' }
 
 const State = z.tuple([z.bigint(), z.bigint(), z.boolean(), z.bigint()])
 const Reward = z.bigint()
@@ -39,6 +39,9 @@ function answer(abi: typeof TIP20 | typeof TIP403, functionName: string, result:
 const reward = (functionName: string, result: CallResult | undefined): string | null =>
   result?.success === false ? null : Reward.parse(answer(TIP20, functionName, result)).toString()
 
+/** Whether a call ended with a reason; one that ran out of gas has none. */
+const isRevert = ({ success, returnData }: CallResult): boolean => !success && returnData !== '0x'
+
 const POLICY_ID_CALL = encodeFunctionData({ abi: TIP20, functionName: 'transferPolicyId' })
 
 /** The transfer policy that each of `stables` has at the end of a block, in their order. Rejects as `readStates` does. */
@@ -49,7 +52,8 @@ export async function readPolicyIds(rpc: Rpc, stables: readonly string[], block:
 }
 
 /**
- * Supply, cap, pause, transfer policy and rewards of each of `stables` at the end of a block, in their order. Rejects
+ * Supply, cap, pause, transfer policy and rewards of each of `stables` at the end of a block, in their order. A policy that
+ * the registry does not describe, or describes by a type that is not known here, has the type `unknown`. Rejects
  * with StateUnavailableError if the node no longer has the state.
  */
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
@@ -67,21 +71,19 @@ export async function readStates(rpc: Rpc, stables: readonly string[], block: Bl
   const policies = new Map(
     (await runCalls(rpc, policyCalls, block)).map((result, i) => [
       policyIds[i],
-      Policy.parse(answer(TIP403, 'policyData', result)),
+      isRevert(result) ? null : Policy.parse(answer(TIP403, 'policyData', result)),
     ]),
   )
   return states.map(([supply, cap, paused, id], i) => {
     const [optedIn, rewardPerToken] = REWARD_READS.map((read, j) => reward(read, resultsOf[i]?.[READS.length + j]))
     const [type, admin] = policies.get(id) ?? []
-    const policyType = BUILT_IN.get(id) ?? TYPES[type ?? -1]
-    if (policyType === undefined) throw new RpcAnswerError(`policy ${id} is of unknown type ${type}`)
     return {
       stable: stables[i] as string,
       supply_raw: supply.toString(),
       cap_raw: cap.toString(),
       paused,
       policy_id: id.toString(),
-      policy_type: policyType,
+      policy_type: BUILT_IN.get(id) ?? registeredPolicyType(type ?? -1),
       policy_admin: admin === undefined || admin === NO_ADMIN ? null : admin.toLowerCase(),
       opted_in_raw: optedIn ?? null,
       reward_per_token_raw: rewardPerToken ?? null,

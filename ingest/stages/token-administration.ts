@@ -5,7 +5,7 @@ import type {
   PolicyEvent,
   QuoteTokenProposal,
 } from '../../clickhouse/stablecoins/administration.js'
-import { PlumblineError } from '../../process/errors.js'
+import { registeredPolicyType } from '../../clickhouse/stablecoins/newest-states.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './rows.js'
 
@@ -46,22 +46,6 @@ const UNSET = {
   recovery_authority: null,
 } as const
 
-// The types in the order of their TIP-403 numbers.
-const TYPES = ['whitelist', 'blacklist', 'compound'] as const
-
-function policyType(event: ChainEvent, type: number): (typeof TYPES)[number] {
-  const name = TYPES[type]
-  if (name === undefined) {
-    throw new PlumblineError(
-      `log ${event.logIndex} of block ${event.blockNumber} creates a policy of unknown type ${type}`,
-      {
-        retryable: false,
-      },
-    )
-  }
-  return name
-}
-
 function change(event: ChainEvent): Change | null {
   switch (event.name) {
     case 'TransferPolicyUpdate': {
@@ -69,8 +53,8 @@ function change(event: ChainEvent): Change | null {
       return { ...UNSET, kind: 'token_policy', stable: event.address, policy_id: newPolicyId.toString(), updater }
     }
     case 'PolicyCreated': {
-      const { policyId, updater, policyType: type } = event.args
-      const policy_type = policyType(event, type)
+      const { policyId, updater, policyType } = event.args
+      const policy_type = registeredPolicyType(policyType)
       return { ...UNSET, kind: 'created', policy_id: policyId.toString(), policy_type, updater }
     }
     case 'CompoundPolicyCreated': {
@@ -117,7 +101,7 @@ function change(event: ChainEvent): Change | null {
 
 /**
  * The transfer policy events among a block's events, in log order. If a policy is created with accounts, their events
- * come before its own. Throws for a policy of an unknown type.
+ * come before its own.
  */
 export const policyEvents = (block: EventBlock, events: readonly ChainEvent[]): PolicyEvent[] =>
   rowsOf(block, events, change)

@@ -1,4 +1,5 @@
 import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
+import type { PolicyType } from '../../../clickhouse/stablecoins/newest-states.js'
 
 /** The rating of a risk; `unrated` if the needed data was not measured. */
 export const RATINGS = ['low', 'medium', 'high', 'unrated'] as const
@@ -44,7 +45,7 @@ export function ratePeg(stable: string, week: PegWeek): Rated {
 }
 
 type Policy = {
-  type: 'allow_all' | 'reject_all' | 'whitelist' | 'blacklist' | 'compound'
+  type: PolicyType
   policy_id: string
   policy_admin: string | null
   paused: boolean
@@ -56,6 +57,7 @@ const POLICY_RATING: Readonly<Record<Policy['type'], Exclude<Rating, 'unrated'>>
   whitelist: 'high',
   compound: 'high',
   reject_all: 'high',
+  unknown: 'high',
 }
 
 const POLICY_WORDS: Readonly<Record<Policy['type'], string>> = {
@@ -64,6 +66,7 @@ const POLICY_WORDS: Readonly<Record<Policy['type'], string>> = {
   whitelist: 'only admitted accounts may hold and send it',
   compound: 'senders, receivers and recipients of mints each have a policy',
   reject_all: 'nobody may send it',
+  unknown: 'of a type that Plumbline does not know, so anybody may be kept from sending it',
 }
 
 /** Rates who can be kept from holding and sending a stable. Null if its state was never read. */

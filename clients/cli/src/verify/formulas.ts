@@ -67,7 +67,7 @@ export const policyTypeOf = (id: bigint, type: number | null): string =>
     ? 'reject_all'
     : id === 1n
       ? 'allow_all'
-      : (['whitelist', 'blacklist', 'compound'][type ?? -1] ?? `unknown type ${type}`)
+      : (['whitelist', 'blacklist', 'compound'][type ?? -1] ?? 'unknown')
 
 export const adminOf = (admin: string | null): string | null =>
   admin === null || /^0x0+$/.test(admin) ? null : admin.toLowerCase()
