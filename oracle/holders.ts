@@ -4,6 +4,8 @@ import { asTokens } from './rows.js'
 const DAY = 86_400
 const WINDOWS = { '24h': 1, '7d': 7, '30d': 30 } as const
 const ZERO = '0x0000000000000000000000000000000000000000'
+/** The receive guard and the channel reserve. */
+const CUSTODIANS = ['0xb10c000000000000000000000000000000000000', '0x4d50500000000000000000000000000000000000']
 
 type Transfer = {
   kind: string
@@ -93,12 +95,12 @@ export function holdersAt(
     ({ block_time, kind, sender, recipient }) => block_time > start && kind === 'transfer' && sender !== recipient,
   )
   const transferred = moved.reduce((sum, { amount_raw }) => sum + BigInt(amount_raw), 0n)
-  const changes = [...new Set([...balances.keys(), ...before.keys()])].map(
-    (account) => (balances.get(account) ?? 0n) - (before.get(account) ?? 0n),
-  )
-  // All changes of balances, without those that mints and burns have left: each token that moved is in it twice.
-  const size = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
-  const changed = changes.reduce((sum, change) => sum + size(change), 0n) - size(supply - totalOf(before))
+  const changes = [...new Set([...balances.keys(), ...before.keys()])]
+    .filter((account) => !CUSTODIANS.includes(account))
+    .map((account) => (balances.get(account) ?? 0n) - (before.get(account) ?? 0n))
+  const gained = changes.reduce((sum, change) => (change > 0n ? sum + change : sum), 0n)
+  const lost = changes.reduce((sum, change) => (change < 0n ? sum - change : sum), 0n)
+  const handedOver = gained + lost - (gained > lost ? gained : lost)
   const twiceMean = supply + totalOf(before)
   return {
     holder_count: sorted.length,
@@ -122,7 +124,7 @@ export function holdersAt(
       transferred_tokens: asTokens(transferred),
       velocity: quotient(2n * transferred, twiceMean),
       velocity_a_year: quotient(730n * transferred, twiceMean * BigInt(WINDOWS[window])),
-      turnover_pct: quotient(100n * changed, twiceMean),
+      turnover_pct: quotient(200n * handedOver, twiceMean),
       new_holders: [...balances.keys()].filter((account) => !before.has(account)).length,
       leaving_holders: [...before.keys()].filter((account) => !balances.has(account)).length,
     },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { KnownAt, NEWEST_REVISION, SHOWN } from '../jobs/publications.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
+import { CUSTODIANS } from './transfers.js'
 
 const count = z.int().nonnegative()
 
@@ -69,10 +70,12 @@ export const BALANCES = `
 /** Most of the largest holders that an answer has; shares are of ten and of as many. */
 export const MOST_HOLDERS = 100
 
+const IS_FOR_ITSELF = `holder NOT IN (${CUSTODIANS.map((address) => `unhex('${address.slice(2)}')`).join(', ')})`
+
 /**
  * The sums from which the figures are made; the largest holders first, of equal ones by address. `rank_sum` is the sum of
- * each balance times its rank from the largest, `squares` of each squared. `gains` and `losses` are what accounts have more, or
- * less, at the end of the window than at its start.
+ * each balance times its rank from the largest, `squares` of each squared. `gains` and `losses` are what accounts, without the
+ * custodians, have more, or less, at the end of the window than at its start.
  */
 export const holderSums = defineRow({
   name: 'holder_sums',
@@ -95,7 +98,8 @@ export const holderSums = defineRow({
            arrayMap(one -> CAST((concat('0x', lower(hex(one.1))), toString(one.2)), 'Tuple(address String, balance String)'),
                     groupArrayIf((holder, balance), rank <= ${MOST_HOLDERS} AND balance > 0)) AS top,
            toUInt32(countIf(balance > 0 AND before = 0)) AS new_holders, toUInt32(countIf(balance = 0 AND before > 0)) AS leaving_holders,
-           toString(sumIf(gained, balance > before)) AS gains, toString(sumIf(bitNot(gained) + 1, balance < before)) AS losses
+           toString(sumIf(gained, balance > before AND ${IS_FOR_ITSELF})) AS gains,
+           toString(sumIf(bitNot(gained) + 1, balance < before AND ${IS_FOR_ITSELF})) AS losses
     FROM
     (
         SELECT holder, balance, gained, balance + bitNot(gained) + 1 AS before, rowNumberInAllBlocks() + 1 AS rank
@@ -105,7 +109,7 @@ export const holderSums = defineRow({
 
 /**
  * What was minted and burned after the snapshot, and in the window; and what was transferred in the window between two
- * accounts. Fees are not, and what a virtual address passes on counts once. The sums may exceed 128 bits.
+ * accounts. Fees and what goes to and from custodians are not, and what a virtual address passes on counts once. The sums may exceed 128 bits.
  */
 export const transferSums = defineRow({
   name: 'transfer_sums',

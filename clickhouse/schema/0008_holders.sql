@@ -5,7 +5,7 @@
 -- as the rest of the row: block_number and log_index are enough to find it.
 CREATE TABLE IF NOT EXISTS transfers (
     stable       LowCardinality(String),
-    kind         Enum8('transfer' = 1, 'mint' = 2, 'burn' = 3, 'fee' = 4, 'forward' = 5) COMMENT 'fee: the last log of its transaction, to the fee manager; forward: from a virtual address to its owner, the second log of one movement',
+    kind         Enum8('transfer' = 1, 'mint' = 2, 'burn' = 3, 'fee' = 4, 'forward' = 5, 'custody' = 6) COMMENT 'fee: the last log of its transaction, to the fee manager; forward: from a virtual address to its owner, the second log of one movement; custody: to or from the channel reserve or the receive guard',
     sender       String                 COMMENT 'the zero address for a mint' CODEC(ZSTD(1)),
     recipient    String                 COMMENT 'the zero address for a burn' CODEC(ZSTD(1)),
     amount_raw   UInt128                COMMENT 'base units' CODEC(ZSTD(1)),

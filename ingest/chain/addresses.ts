@@ -6,10 +6,6 @@ export const STABLECOIN_DEX = '0xdec0000000000000000000000000000000000000'
 export const TIP403_REGISTRY = '0x403c000000000000000000000000000000000000'
 /** Receives the fee of every transaction; the fee's transfer is the transaction's last log. */
 export const FEE_MANAGER = '0xfeec000000000000000000000000000000000000'
-/** Holds transfers that the receiver's own policy rejects. */
-export const RECEIVE_POLICY_GUARD = '0xb10c000000000000000000000000000000000000'
-/** Holds the deposits of payment channels. */
-export const TIP20_CHANNEL_RESERVE = '0x4d50500000000000000000000000000000000000'
 /** Prefix of the address of every zone's portal; its last eight bytes are the zone's id. */
 export const ZONE_PORTAL_PREFIX = `0x5ad0${'0'.repeat(20)}`
 /** Multicall3 at its canonical address. */

@@ -1,4 +1,5 @@
 import { type AbiEvent, pad, toEventSelector } from 'viem'
+import { RECEIVE_POLICY_GUARD } from '../../clickhouse/holders/transfers.js'
 import {
   FEE_AMM_EVENTS,
   FEE_MANAGER_EVENTS,
@@ -13,7 +14,6 @@ import {
 import {
   FEE_MANAGER,
   isVirtualAddress,
-  RECEIVE_POLICY_GUARD,
   STABLECOIN_DEX,
   TIP20_FACTORY,
   TIP20_PREFIX,

@@ -1,7 +1,7 @@
 import type { FactPosition } from '../../clickhouse/chain/blocks.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { HeldTransfer, VirtualForward } from '../../clickhouse/flows/transfers.js'
-import type { Transfer } from '../../clickhouse/holders/transfers.js'
+import { CUSTODIANS, type Transfer } from '../../clickhouse/holders/transfers.js'
 import { isVirtualAddress } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { readTransfer } from '../chain/events.js'
@@ -79,6 +79,7 @@ export function virtualForwards(block: EventBlock, events: readonly ChainEvent[]
 }
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+const isCustodian = (address: string): boolean => (CUSTODIANS as readonly string[]).includes(address)
 
 /**
  * Every transfer of a stable in a block, in log order. Which of them are fees and which are forwards is taken from the
@@ -94,7 +95,13 @@ export function transfersOf(
     ...fees_paid.map(({ log_index }) => [log_index, 'fee'] as const),
   ])
   const kindOf = (sender: string, recipient: string): Transfer['kind'] =>
-    sender === ZERO_ADDRESS ? 'mint' : recipient === ZERO_ADDRESS ? 'burn' : 'transfer'
+    sender === ZERO_ADDRESS
+      ? 'mint'
+      : recipient === ZERO_ADDRESS
+        ? 'burn'
+        : isCustodian(sender) || isCustodian(recipient)
+          ? 'custody'
+          : 'transfer'
   const transfers: Transfer[] = []
   for (const log of logs) {
     const transfer = readTransfer(log)

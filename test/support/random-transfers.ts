@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type Family, insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/batches.js'
-import type { Transfer } from '../../clickhouse/holders/transfers.js'
+import { TIP20_CHANNEL_RESERVE, type Transfer } from '../../clickhouse/holders/transfers.js'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
 import { randomFor, shuffled } from '../../local/chain/random.js'
 import type { StoredBlocks } from '../../oracle/coverage.js'
@@ -63,7 +63,8 @@ export function randomTransfers(seed: number, start: number, stretches: readonly
     const moved: Transfer[] = []
     for (let log = 0; log < random.int(1, 4); log++) {
       const holders = [...own].filter(([, balance]) => balance > 0n).map(([holder]) => holder)
-      const other = account(random.int(1, 150))
+      const number = random.int(1, 150)
+      const other = number > 5 ? account(number) : TIP20_CHANNEL_RESERVE
       const room = most - (supplies[i] as bigint)
       if (holders.length === 0 || (random.chance(0.25) && room > 0n)) {
         const amount = random.chance(0.3) ? 1_000_000n : BigInt(random.int(1, 1e6)) * (i === 3 ? 10n ** 32n : 1000n)
@@ -76,6 +77,8 @@ export function randomTransfers(seed: number, start: number, stretches: readonly
       const kind = random.pick(['transfer', 'transfer', 'transfer', 'burn', 'fee', 'forward', 'self'] as const)
       if (kind === 'burn') moved.push(send('burn', holder, ZERO, amount, log))
       else if (kind === 'self') moved.push(send('transfer', holder, holder, amount, log))
+      else if (kind === 'transfer' && [holder, other].includes(TIP20_CHANNEL_RESERVE))
+        moved.push(send('custody', holder, other, amount, log))
       else moved.push(send(kind, holder, other, amount, log))
     }
     return moved

@@ -4,7 +4,7 @@ import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { newestSnapshot } from '../../../../clickhouse/holders/balances.js'
 import { HOLDER_WINDOWS, type HolderWindow } from '../../../../clickhouse/holders/figures.js'
-import type { Transfer } from '../../../../clickhouse/holders/transfers.js'
+import { TIP20_CHANNEL_RESERVE, type Transfer } from '../../../../clickhouse/holders/transfers.js'
 import { snapshotHolders } from '../../../../jobs/snapshot/holders.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { holdersAt } from '../../../../oracle/holders.js'
@@ -163,7 +163,7 @@ describe('at the edges', () => {
     made.send(end - 6 * HOUR, A, VIRTUAL, 100)
     made.send(end - 6 * HOUR, VIRTUAL, B, 100, 'forward')
     made.send(end - 5 * HOUR, A, FEE_MANAGER, 1, 'fee')
-    made.send(end - 4 * HOUR, A, GUARD, 50)
+    made.send(end - 4 * HOUR, A, GUARD, 50, 'custody')
     made.send(end - 3 * HOUR, B, ZERO, 40)
     made.send(end - 2 * HOUR, A, A, 500)
     await made.write(clickhouse)
@@ -177,7 +177,28 @@ describe('at the edges', () => {
       [GUARD, 50, 'Receive policy guard'],
       [FEE_MANAGER, 1, 'Fee manager'],
     ])
-    expect(answer).toMatchObject({ supply_tokens: 960, activity: { transfer_count: 2, transferred_tokens: 150 } })
+    expect(answer).toMatchObject({ supply_tokens: 960, activity: { transfer_count: 1, transferred_tokens: 100 } })
+  })
+
+  test('a payment channel moves what its payee gets, once: deposits and refunds are no transfers between people', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock)
+    const made = chain(end)
+    made.send(end - 2 * DAY, ZERO, A, 1000)
+    // Of a deposit of 400, the payee gets 30; 200 of another stay in its channel.
+    made.send(end - 6 * HOUR, A, TIP20_CHANNEL_RESERVE, 400, 'custody')
+    made.send(end - 5 * HOUR, TIP20_CHANNEL_RESERVE, B, 30, 'custody')
+    made.send(end - 5 * HOUR, TIP20_CHANNEL_RESERVE, A, 370, 'custody')
+    made.send(end - 4 * HOUR, A, TIP20_CHANNEL_RESERVE, 200, 'custody')
+    await made.write(clickhouse)
+    await addBlocks(clickhouse, made.times)
+    expect((await app.inject(`${URL}?as_of=${end}`)).json()).toMatchObject({
+      supply_tokens: 1000,
+      activity: { transfer_count: 0, transferred: '0', velocity: 0, turnover_pct: 3 },
+    })
   })
 
   test('before the stable was made is a 404, and a bad parameter a 400', async ({ app, clickhouse, clock }) => {

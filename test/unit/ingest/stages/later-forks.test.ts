@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { RECEIVE_POLICY_GUARD, TIP403_REGISTRY } from '../../../../ingest/chain/addresses.js'
+import { RECEIVE_POLICY_GUARD } from '../../../../clickhouse/holders/transfers.js'
+import { TIP403_REGISTRY } from '../../../../ingest/chain/addresses.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
 import type { RawLog } from '../../../../ingest/chain/rpc-answers.js'
 import { supplyEvents } from '../../../../ingest/stages/rewards.js'

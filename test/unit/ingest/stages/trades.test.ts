@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { FEE_MANAGER, RECEIVE_POLICY_GUARD, STABLECOIN_DEX } from '../../../../ingest/chain/addresses.js'
+import { RECEIVE_POLICY_GUARD } from '../../../../clickhouse/holders/transfers.js'
+import { FEE_MANAGER, STABLECOIN_DEX } from '../../../../ingest/chain/addresses.js'
 import type { Swap } from '../../../../ingest/stages/swaps.js'
 import { accountOf, type Transfer, tokens, tradesIn, transaction } from '../../../support/dealings.js'
 

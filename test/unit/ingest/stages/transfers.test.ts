@@ -1,6 +1,7 @@
 import { zeroAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { FEE_MANAGER, RECEIVE_POLICY_GUARD, ZONE_PORTAL_PREFIX } from '../../../../ingest/chain/addresses.js'
+import { RECEIVE_POLICY_GUARD, TIP20_CHANNEL_RESERVE } from '../../../../clickhouse/holders/transfers.js'
+import { FEE_MANAGER, ZONE_PORTAL_PREFIX } from '../../../../ingest/chain/addresses.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
 import type { RawLog } from '../../../../ingest/chain/rpc-answers.js'
 import { logFacts } from '../../../../ingest/stages/facts.js'
@@ -75,6 +76,17 @@ describe('every transfer of a stable is a row', () => {
     ])
   })
 
+  test('what the channel reserve and the receive guard get and give is custody, not a payment', () => {
+    const logs = [
+      sent([ALICE, TIP20_CHANNEL_RESERVE, 9n]),
+      sent([TIP20_CHANNEL_RESERVE, BOB, 4n]),
+      sent([TIP20_CHANNEL_RESERVE, ALICE, 5n]),
+      sent([ALICE, RECEIVE_POLICY_GUARD, 2n]),
+      sent([ALICE, FEE_MANAGER, 1n]),
+    ]
+    expect(kinds(logs).map(([kind]) => kind)).toEqual(['custody', 'custody', 'custody', 'custody', 'fee'])
+  })
+
   test('a burn from a blocked account, which has no Burn log, is a burn', () => {
     const blocked = encodedLog('tip20', 'BurnBlocked', STABLE, { from: BOB, amount: 5n }, { transactionHash: '0x1' })
     expect(kinds([sent([BOB, zeroAddress, 5n]), blocked, sent([ALICE, FEE_MANAGER, 1n])])).toEqual([
@@ -102,7 +114,7 @@ describe('every transfer of a stable is a row', () => {
       sent([ALICE, FEE_MANAGER, 1n]),
     ])
     expect(found.map(({ kind, recipient }) => [kind, recipient])).toEqual([
-      ['transfer', RECEIVE_POLICY_GUARD],
+      ['custody', RECEIVE_POLICY_GUARD],
       ['transfer', PORTAL],
       ['fee', FEE_MANAGER],
     ])
