@@ -1,5 +1,6 @@
 import type { Family } from './chain/batches.js'
 import type { Block } from './chain/blocks.js'
+import type { UnknownEvent } from './chain/unknown-events.js'
 import type { DepthSample } from './depth/depth.js'
 import { CHOICES_IN_SPANS, fillFeeChoices, SPAN_START } from './fees/choices.js'
 import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from './fees/fees.js'
@@ -166,6 +167,7 @@ export const TABLES = {
   virtual_forwards: fact<VirtualForward>({ ...OF_LOGS, bits: { amount_raw: 128 } }),
   quote_token_proposals: fact<QuoteTokenProposal>({ ...OF_LOGS, bits: {} }),
   logo_updates: fact<LogoUpdate>({ ...OF_LOGS, bits: {} }),
+  unknown_events: fact<UnknownEvent>({ ...OF_LOGS, bits: {} }),
   transfers: fact<Transfer>({ ...OF_TRANSACTIONS, family: 'transfers', bits: { amount_raw: 128 } }),
   flows: fact<Flow>({ ...OF_LOGS, bits: { amount_in_raw: 128, amount_out_raw: 128, usd_micros: 128 } }),
   state_reads: fact<StateRead>({
@@ -265,6 +267,7 @@ export const TABLES = {
 
   chain_heads: table({ ...STATE, time: 'seen_at' }),
   node_calls: table({ ...STATE, time: 'noted_at' }),
+  chain_forks: table({ ...STATE, time: 'noted_at' }),
   job_leases: table(STATE),
 
   events: table({ ...READ_BACK, grows: { with: 'stables' } }),

@@ -106,7 +106,7 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
    */
   covers?: (
     request: RequestAbout<Path, Subject, Query> & { since: Creation | undefined },
-  ) => Omit<Extent, 'searches'> & { jobs?: readonly JobName[] }
+  ) => Extent & { jobs?: readonly JobName[] }
   /** Answers every caller, even with an invalid key, above the limit or under overload. */
   always?: true
   answer: (

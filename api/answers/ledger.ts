@@ -95,14 +95,15 @@ export function createLedger(
   })
   const latest = memories.latest<{ ledger: Ledger; marks: Marks; until: number }>({
     name: 'ledger',
-    holds: 'the ranges of blocks that are stored, and those that are declared missing',
+    holds:
+      'the ranges of blocks that are stored, those that are declared missing, and the contracts with unknown events',
     until:
-      '1 s for a time that is stored, else the answer; continued by new batches, read again after a rollback or a declared gap',
+      '1 s for a time that is stored, else the answer; continued by new batches, read again after a rollback, a declared gap or the first unknown event of a contract',
     read: async (kept) => {
       const before = kept ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
       const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS)
       const changes = await ledgerChanges(clickhouse, before.marks, { signal })
-      if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
+      if ((['rollback', 'gaps', 'unknown'] as const).some((mark) => changes[mark] !== before.marks[mark])) {
         lists.forget()
         return null
       }
@@ -114,7 +115,7 @@ export function createLedger(
     },
     // Only what this replica has too counts as stored; while it fetches that, what it had before.
     isSettled: (hasBefore) => hasCaughtUp(clickhouse, hasBefore),
-    count: ({ ledger }) => ledger.ranges.length + ledger.gaps.length,
+    count: ({ ledger }) => ledger.ranges.length + ledger.gaps.length + ledger.unknown.length,
     nowMs,
   })
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Family } from '../../clickhouse/chain/batches.js'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
+import { OF_FLOWS } from '../../clickhouse/chain/unknown-events.js'
 import { eventsAfter, newestEvents, newestSequence, newestSequenceBy } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
 import type { JobName } from '../../clickhouse/jobs/periods.js'
@@ -101,6 +102,7 @@ function sourcesOf(types: readonly Type[] = EVENT_TYPES) {
     : SOURCES
   return {
     families: [...new Set(sources.flatMap(({ families }) => families))],
+    logsOf: OF_FLOWS,
     jobs: sources.flatMap(({ jobs }) => jobs),
     isPriced: sources.some(({ isPriced }) => isPriced),
   }

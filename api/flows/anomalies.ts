@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
+import { OF_FLOWS } from '../../clickhouse/chain/unknown-events.js'
 import { announcedAnomalies, withAnnounced } from '../../clickhouse/events/announced.js'
 import { anomalySubject } from '../../clickhouse/events/types.js'
 import {
@@ -52,7 +53,13 @@ export const flowAnomaliesRoute = endpoint({
   query: { limit: LimitQuery, ...AsOfQuery, ...KnownAtQuery, cursor: CursorQuery(FlowAnomalyKey) },
   response: FlowAnomaliesResponse,
   cache: CACHE_POLICIES.flowAnomalies,
-  covers: ({ at }) => ({ families: ['logs'], jobs: ['flow-anomalies'], ...allUntil(at), isPriced: true }),
+  covers: ({ at }) => ({
+    families: ['logs'],
+    logsOf: OF_FLOWS,
+    jobs: ['flow-anomalies'],
+    ...allUntil(at),
+    isPriced: true,
+  }),
   answer: async ({ app, at, knownAt, coverage, searches, query: { limit, cursor: after }, signal }) => {
     const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('flow anomalies', knownAt)

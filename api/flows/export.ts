@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
+import { OF_FLOWS } from '../../clickhouse/chain/unknown-events.js'
 import { flowPageEnd, flowRows } from '../../clickhouse/flows/export.js'
 import { blockTimestamp, logIndex, txHash } from '../../clickhouse/store/values.js'
 import { CursorQuery } from '../answers/cursor.js'
@@ -51,7 +52,13 @@ export const flowsExportRoute = endpoint({
   response: exportResponse({ coverage: Coverage }, FlowRow),
   price: PRICE,
   cost: ({ query }) => costOfRows(query.limit),
-  covers: ({ range: { from, to } }) => ({ families: ['logs'], from, to: Math.max(from, to - 1), isPriced: true }),
+  covers: ({ range: { from, to } }) => ({
+    families: ['logs'],
+    logsOf: OF_FLOWS,
+    from,
+    to: Math.max(from, to - 1),
+    isPriced: true,
+  }),
   answer: async ({ app, range: { from: start, to }, query, signal }) => {
     const { limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = query
     const range = { from: Math.max(start, time), to, after_block, after_log }

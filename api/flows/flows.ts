@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
+import { OF_FLOWS } from '../../clickhouse/chain/unknown-events.js'
 import { flowEdges, flowGraph, graphOf } from '../../clickhouse/flows/flows.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { AsOfQuery, lastSeconds } from '../answers/as-of.js'
@@ -49,6 +50,7 @@ export const flowsRoute = endpoint({
   },
   covers: ({ at, query }) => ({
     families: ['logs'],
+    logsOf: OF_FLOWS,
     ...lastSeconds(at, (Number(query.hours) * HOUR_MS) / 1000),
     isPriced: true,
   }),

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { historyStart } from '../../clickhouse/chain/history.js'
+import { OF_FLOWS } from '../../clickhouse/chain/unknown-events.js'
 import { flowEdges, flowGraph, flowHours, usd } from '../../clickhouse/flows/flows.js'
 import { BadParameterError } from '../../process/errors.js'
 import { DAY_SECONDS, HOUR_SECONDS, isoSeconds } from '../../process/instants.js'
@@ -69,7 +70,7 @@ export const flowsHistoryRoute = endpoint({
   // The second `to` is not part of the window.
   covers: ({ app, query }) => {
     const { from, to } = readRange(app, query)
-    return { families: ['logs'], from, to: to - 1, isPriced: true }
+    return { families: ['logs'], logsOf: OF_FLOWS, from, to: to - 1, isPriced: true }
   },
   answer: async ({ app, query, signal }) => {
     const { from, to } = windowOf(app, query)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import type { Ledger } from '../../clickhouse/chain/ledger.js'
 import { readSince, storedFor } from '../../clickhouse/chain/missing.js'
+import { OF_FLOWS } from '../../clickhouse/chain/unknown-events.js'
 import { FLOW_WINDOW_SECONDS, windowOf } from '../../clickhouse/flows/buckets.js'
 import { type EdgeScore, edgeScores, UNSCORED } from '../../clickhouse/flows/edge-scores.js'
 import { edgeWindows } from '../../clickhouse/flows/edge-windows.js'
@@ -65,6 +66,7 @@ export const flowScoresRoute = endpoint({
   // The window may have begun half an hour before, and its baseline a week before that.
   covers: ({ at }) => ({
     families: ['logs'],
+    logsOf: OF_FLOWS,
     ...lastSeconds(at, WEEK_SECONDS + 2 * FLOW_WINDOW_SECONDS),
     isPriced: true,
   }),

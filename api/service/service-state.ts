@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { ingestDelays, isOptional, newestCommittedBatch, STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
+import { forkSchedule } from '../../clickhouse/chain/forks.js'
 import { nodeCalls } from '../../clickhouse/chain/node-calls.js'
+import { unknownEvents } from '../../clickhouse/chain/unknown-events.js'
 import { newestVerifyRun } from '../../clickhouse/chain/verify-runs.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
@@ -24,18 +26,31 @@ async function readProgressWithSlots(clickhouse: ClickHouseClient, now: Date, op
 
 /** The state of the service at `now`, for /status and /metrics. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
-  const [{ slots, ...progress }, newestBatch, delays, runs, findings, webhooks, storage, node, fees_let_go_until] =
-    await Promise.all([
-      readProgressWithSlots(clickhouse, now, options),
-      newestCommittedBatch(clickhouse, { track: 'tip' }, options),
-      ingestDelays(clickhouse, { now }, options),
-      jobRuns(clickhouse, { now }, options),
-      newestVerifyRun(clickhouse, options),
-      readWebhooks(clickhouse, now, options),
-      readStorage(clickhouse, options),
-      nodeCalls(clickhouse, options),
-      feesLetGoUntil(clickhouse, options),
-    ])
+  const [
+    { slots, ...progress },
+    newestBatch,
+    delays,
+    runs,
+    findings,
+    webhooks,
+    storage,
+    node,
+    fees_let_go_until,
+    unknown,
+    forks,
+  ] = await Promise.all([
+    readProgressWithSlots(clickhouse, now, options),
+    newestCommittedBatch(clickhouse, { track: 'tip' }, options),
+    ingestDelays(clickhouse, { now }, options),
+    jobRuns(clickhouse, { now }, options),
+    newestVerifyRun(clickhouse, options),
+    readWebhooks(clickhouse, now, options),
+    readStorage(clickhouse, options),
+    nodeCalls(clickhouse, options),
+    feesLetGoUntil(clickhouse, options),
+    unknownEvents(clickhouse, options),
+    forkSchedule(clickhouse, options),
+  ])
   const { newest_block, blocks_to_head } = progress
   const optional = newestBatch?.families.filter(isOptional) ?? []
   const facts = [...STEADY_FAMILIES, ...optional].map((family) => {
@@ -73,6 +88,10 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
     webhooks,
     storage,
     node,
+    /** Logs of the chain's own contracts that ingest does not understand, by contract and topic, the newest first. */
+    unknown,
+    /** The forks as the node lists them; null if it does not. */
+    forks,
     /** In unix seconds; 0 if all were always kept. */
     fees_let_go_until,
   }

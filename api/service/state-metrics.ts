@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
+import { MOST_UNKNOWN } from '../../clickhouse/chain/unknown-events.js'
 import type { Storage } from '../../clickhouse/store/storage.js'
 import type { ServiceState } from './service-state.js'
 
@@ -82,7 +83,7 @@ function showChain({ gauge }: Shows, { head, newest_block, catalogue }: ServiceS
 
 function showDatasets(
   { gauge }: Shows,
-  { datasets, missing_blocks, missing_facts, fees_let_go_until }: ServiceState,
+  { datasets, missing_blocks, missing_facts, fees_let_go_until, unknown, forks }: ServiceState,
 ): void {
   gauge(
     'dataset_lag_blocks',
@@ -110,6 +111,17 @@ function showDatasets(
       .filter(({ family }) => missing_facts.gaps.some((gap) => gap.family === family))
       .map(({ family, blocks }) => ({ labels: { dataset: family }, value: blocks })),
   )
+  gauge(
+    'unknown_event_logs',
+    "Logs of the chain's own contracts that this version does not understand, by contract and first topic",
+    unknown
+      .slice(0, MOST_UNKNOWN)
+      .map(({ contract, topic, log_count }) => ({ labels: { contract, topic }, value: log_count })),
+  )
+  gauge('unhandled_forks', 'Forks of the chain, active or to come, that this version does not handle', [
+    { value: forks?.unhandled.length },
+  ])
+  gauge('unknown_event_kinds', 'Contracts and topics of such logs', [{ value: unknown.length }])
   gauge(
     'fees_let_go_until_timestamp_seconds',
     'Fees of blocks up to this time may be let go of (RETAIN_FEES_PAID_DAYS)',

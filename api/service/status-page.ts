@@ -10,7 +10,7 @@ const OUTAGE_SECONDS = 180
 type Verdict = { indicator: 'none' | 'minor' | 'major' | 'critical'; description: string }
 
 /** The state of the service in the four steps of status pages, with the worst that is known in words. */
-function verdictOf({ newest_block, catalogue, datasets, missing_blocks, jobs }: ServiceState): Verdict {
+function verdictOf({ newest_block, catalogue, datasets, missing_blocks, unknown, jobs }: ServiceState): Verdict {
   if (catalogue && newest_block === null)
     return {
       indicator: 'major',
@@ -26,6 +26,8 @@ function verdictOf({ newest_block, catalogue, datasets, missing_blocks, jobs }: 
   const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, due_lag_seconds }) => [job, due_lag_seconds])))
   if (late.length > 0) return { indicator: 'minor', description: `Late: ${late.join(', ')}` }
   if (missing_blocks > 0) return { indicator: 'minor', description: `${missing_blocks} blocks of the past are missing` }
+  if (unknown.length > 0)
+    return { indicator: 'minor', description: `${unknown.length} kinds of events of the chain are not understood` }
   return { indicator: 'none', description: 'All data is up to date' }
 }
 

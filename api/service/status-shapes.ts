@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { FAMILIES, isOptional, STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
+import { MOST_UNKNOWN, UnknownEventRow } from '../../clickhouse/chain/unknown-events.js'
 import { WAIT_REASONS } from '../../clickhouse/jobs/slots.js'
 import { Delay } from '../../clickhouse/store/delays.js'
 
@@ -115,6 +116,35 @@ const Gaps = z
   })
   .meta({ description: 'Missing data' })
 
+const Forks = z
+  .object({
+    noted_at: time.meta({ description: 'When the node was last asked for them' }),
+    active: z.string().meta({ description: 'The newest fork that is active' }),
+    unhandled: z
+      .array(
+        z.object({
+          name: z.string().meta({ description: 'As the node calls it' }),
+          activation_at: time.meta({ description: 'When it becomes, or became, active' }),
+          is_active: z.boolean().meta({ description: 'Whether it is active' }),
+        }),
+      )
+      .meta({ description: 'Forks, active or to come, that this version of ingest does not handle' }),
+  })
+  .nullable()
+  .meta({ description: 'The forks of the chain; null if the node does not list them' })
+
+const UnknownEvents = z
+  .object({
+    count: count.meta({ description: 'Kinds of them: contracts and topics' }),
+    newest: z
+      .array(UnknownEventRow)
+      .meta({ description: `By contract and topic, the newest first; at most ${MOST_UNKNOWN}` }),
+  })
+  .meta({
+    description:
+      "Logs of the chain's own contracts that this version does not understand: the chain has moved on. Answers that they may change are partial from their first block on, for the reason unknown_event",
+  })
+
 const StorageState = z
   .object({
     least_free_share: z.number().min(0).max(1).nullable().meta({
@@ -212,6 +242,8 @@ export const Status = z.object({
   catalogue: Catalogue,
   datasets: Datasets,
   gaps: Gaps,
+  forks: Forks,
+  unknown_events: UnknownEvents,
   storage: StorageState,
   fees_kept_from: time.nullable().meta({
     description:

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { HEAD_SECONDS } from '../../clickhouse/chain/heads.js'
 import { CALL_OUTCOMES } from '../../clickhouse/chain/node-calls.js'
+import { MOST_UNKNOWN } from '../../clickhouse/chain/unknown-events.js'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { secondsBetween } from '../../clickhouse/jobs/progress.js'
 import type { Storage } from '../../clickhouse/store/storage.js'
@@ -43,6 +44,16 @@ function publishedNode({ at, node }: ServiceState): z.input<typeof Status>['node
   return { noted_at: isoSeconds(noted_at), problems, calls_1m: calls, chain_changes_1h: chain_changes }
 }
 
+function publishedForks({ forks }: ServiceState): z.input<typeof Status>['forks'] {
+  if (forks === null) return null
+  const unhandled = forks.unhandled.map(({ name, activation_time, is_active }) => ({
+    name,
+    activation_at: isoSeconds(new Date(activation_time * 1000)),
+    is_active,
+  }))
+  return { noted_at: isoSeconds(forks.noted_at), active: forks.active, unhandled }
+}
+
 function published(state: ServiceState): z.input<typeof Status> {
   const { at, head, newest_block, catalogue, datasets, findings, jobs } = state
   const { gaps } = state.missing_facts
@@ -60,6 +71,8 @@ function published(state: ServiceState): z.input<typeof Status> {
       declared_count: gaps.length,
       declared: gaps.slice(0, MOST_GAPS).map(({ family, ...range }) => ({ dataset: family, ...range })),
     },
+    forks: publishedForks(state),
+    unknown_events: { count: state.unknown.length, newest: state.unknown.slice(0, MOST_UNKNOWN) },
     storage: publishedStorage(state.storage),
     fees_kept_from: state.fees_let_go_until === 0 ? null : isoSeconds(new Date(state.fees_let_go_until * 1000)),
     invariants: first

@@ -63,6 +63,7 @@ export const averagesRoute = endpoint({
   cache: CACHE_POLICIES.averages,
   covers: ({ stable, at, since }) => ({
     families: ['pegs', 'logs'],
+    logsOf: ['exchange'],
     stable,
     since,
     ...lastSeconds(at, LONGEST_PEG_WINDOW),

@@ -98,7 +98,7 @@ export const holdersRoute = endpoint({
   },
   response: Holders,
   cache: CACHE_POLICIES.holders,
-  covers: ({ at, since }) => ({ families: ['transfers'], since, ...allUntil(at) }),
+  covers: ({ stable, at, since }) => ({ families: ['transfers'], stable, since, ...allUntil(at) }),
   answer: async ({ app, stable, at, since, query: { window, limit }, ledger, coverage, signal }) => {
     if (since && since.block_time > at.getTime() / 1000) throw beforeHistory(at, 'the stable was created')
     const created = since?.block_number ?? 0

@@ -84,7 +84,13 @@ export const issuanceRoute = endpoint({
   about: 'moment',
   response: Issuance,
   cache: CACHE_POLICIES.issuance,
-  covers: ({ at, since }) => ({ families: ['logs'], since, ...lastSeconds(at, ISSUANCE_SECONDS) }),
+  covers: ({ stable, at, since }) => ({
+    families: ['logs'],
+    logsOf: ['token'],
+    stable,
+    since,
+    ...lastSeconds(at, ISSUANCE_SECONDS),
+  }),
   answer: async ({ app, stable, at, since, ledger, coverage, signal }) => {
     if (since && since.block_time > at.getTime() / 1000) throw beforeHistory(at, 'the stable was created')
     const { largest_mints, largest_burns, state, ...figures } = await issuanceAt(

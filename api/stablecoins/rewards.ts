@@ -65,7 +65,7 @@ export const rewardsRoute = endpoint({
   about: 'moment',
   response: Rewards,
   cache: CACHE_POLICIES.rewards,
-  covers: ({ at, since }) => ({ families: ['logs'], since, ...allUntil(at) }),
+  covers: ({ stable, at, since }) => ({ families: ['logs'], logsOf: ['token'], stable, since, ...allUntil(at) }),
   answer: async ({ app, stable, at, asOf, coverage, reads }) => {
     const params = { stable, at }
     const [sums, funders, recent, opt_in, lastRead, chainId] = await Promise.all([

@@ -105,6 +105,7 @@ function inputsState({ inputs }: RiskSnapshotRow): DataState {
 /** The price of a day, and the peg breaks and policy events of a week. */
 const asksOf = ({ stable, at, since }: { stable: string; at: Date; since: Creation | undefined }): Asked => ({
   families: ['pegs', 'state', 'logs'],
+  logsOf: ['token', 'policies'],
   stable,
   since,
   ...lastSeconds(at, WEEK_SECONDS),

@@ -37,7 +37,7 @@ export async function readRoles(
   options: ReadOptions,
 ): Promise<z.infer<typeof Roles>> {
   const holders = await roleHolders(clickhouse, { stable, at }, options)
-  const logs = coverageOf(ledger, { families: ['catalogue'], since, ...allUntil(at) })
+  const logs = coverageOf(ledger, { families: ['catalogue'], stable, since, ...allUntil(at) })
   const coverage = withState(logs, rolesCoverage({ is_genesis: since?.block_number === 0 }))
   return { coverage: { ...coverage, roles_tracked: TRACKED_ROLES }, roles: inRoleOrder(holders) }
 }
@@ -53,7 +53,7 @@ export const rolesRoute = endpoint({
   about: 'moment',
   response: RolesResponse,
   cache: CACHE_POLICIES.roles,
-  covers: ({ at, since }) => ({ families: ['catalogue'], since, ...allUntil(at) }),
+  covers: ({ stable, at, since }) => ({ families: ['catalogue'], stable, since, ...allUntil(at) }),
   answer: async ({ app, stable, at, ledger, since, reads }) => ({
     address: stable,
     ...(await readRoles(app.clickhouse, { stable, at, ledger, since }, reads)),

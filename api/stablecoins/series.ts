@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Family } from '../../clickhouse/chain/batches.js'
 import { chainSpan } from '../../clickhouse/chain/blocks.js'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
+import type { Emitter } from '../../clickhouse/chain/unknown-events.js'
 import type { JobName } from '../../clickhouse/jobs/periods.js'
 import { pegSeries } from '../../clickhouse/peg/series.js'
 import { riskSeries, riskSpan } from '../../clickhouse/risk/series.js'
@@ -105,6 +106,8 @@ type Series = {
   spanOf: SpanOf
   Row: z.ZodObject
   families: readonly Family[]
+  /** On whose events it rests, if logs are among the families. */
+  logsOf?: readonly Emitter[]
   /** The jobs that compute its rows. */
   jobs?: readonly JobName[]
   /** Further parameters. */
@@ -112,7 +115,7 @@ type Series = {
 }
 
 /** A route with the history of a stable's `name`, in contiguous buckets of equal length. */
-const series = ({ name, rows, spanOf, Row, query, families, jobs = [], ...described }: Series) =>
+const series = ({ name, rows, spanOf, Row, query, families, logsOf = [], jobs = [], ...described }: Series) =>
   endpoint({
     ...described,
     path: `/stablecoins/:address/${name}/series`,
@@ -127,6 +130,7 @@ const series = ({ name, rows, spanOf, Row, query, families, jobs = [], ...descri
     },
     covers: ({ stable, since, range: { from, to } }) => ({
       families,
+      logsOf,
       jobs,
       stable,
       since,
@@ -165,6 +169,7 @@ export const supplySeriesRoute = series({
   summary: 'Supply and cap by bucket',
   rows: supplySeries,
   families: ['logs', 'state'],
+  logsOf: ['token'],
   spanOf: spanOfChain,
   Row: SupplyBucket,
 })
@@ -176,6 +181,7 @@ export const riskSeriesRoute = series({
   summary: 'Risk by bucket',
   rows: riskSeries,
   families: ['pegs', 'state', 'logs'],
+  logsOf: ['token', 'policies'],
   jobs: ['risk'],
   spanOf: spanOfRisk,
   Row: RiskBucket,

@@ -7,7 +7,7 @@ import {
   type Missing,
   type MissingReason,
   missingOf,
-  missingRanges,
+  missingOrUnknown,
   notSearched,
   storedFor,
 } from './missing.js'
@@ -109,7 +109,7 @@ function complete({ from }: Asked, began = from): string {
 
 /** The coverage of what was asked, as it is published. */
 export function coverageOf(ledger: Ledger, request: Asked): Coverage {
-  const missing = missingRanges(ledger, request)
+  const missing = missingOrUnknown(ledger, request)
   const unsampled = missing.filter(({ reason }) => reason === 'not_sampled')
   const searches = request.searches?.filter(({ isPart }) => !isPart)
   const unsearched = notSearched(ledger, { ...request, searches })

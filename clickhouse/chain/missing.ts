@@ -2,6 +2,7 @@ import type { Family } from './batches.js'
 import { HEAD_SECONDS } from './heads.js'
 import type { Ledger, StoredRange } from './ledger.js'
 import { type Search, unsearched } from './searched.js'
+import { type Emitter, touching } from './unknown-events.js'
 
 /** Why a stretch of time is missing. */
 export const MISSING_REASONS = {
@@ -11,11 +12,12 @@ export const MISSING_REASONS = {
   unpriced: 'its flows are stored without a value, because the node no longer has the prices',
   not_sampled: 'the stable was not sampled then',
   not_searched: 'it has not been searched yet',
+  unknown_event: 'a contract of the chain has events since then that this version does not know and that may change it',
 } as const
 export type MissingReason = keyof typeof MISSING_REASONS
 
-/** What an answer is about. Times in unix seconds, both included. */
-export type Asked = {
+/** What may be missing. Times in unix seconds, both included. */
+export type Sought = {
   families: readonly Family[]
   /** Whose pegs and state; if omitted, those of all stables. */
   stable?: string | undefined
@@ -29,6 +31,16 @@ export type Asked = {
   /** What the jobs whose results are in the answer have searched; the rest is missing too. */
   searches?: readonly Search[] | undefined
 }
+
+/**
+ * What an answer is about. Logs have events of many contracts: an answer that rests on them says on whose, so that an event
+ * that is not understood makes only those answers partial that it may change.
+ */
+export type Asked = Sought &
+  (
+    | { families: ReadonlyArray<Exclude<Family, 'logs'>>; logsOf?: undefined }
+    | { families: readonly Family[]; logsOf: readonly Emitter[] }
+  )
 
 /** A missing part of what was asked, clipped to it. Times in unix seconds. */
 export type Missing = {
@@ -106,7 +118,7 @@ const isAtHead = ({ head }: Ledger, block: number, instant: number): boolean =>
   head !== null && block >= head.block_number && instant - head.seen_at <= HEAD_SECONDS
 
 /** The missing ranges of one family, clipped to what was asked, oldest first. */
-export function missingOf(ledger: Ledger, family: Family, request: Asked): Missing[] {
+export function missingOf(ledger: Ledger, family: Family, request: Sought): Missing[] {
   const { to } = request
   const first = Math.max(FIRST_BLOCK, request.since?.block_number ?? FIRST_BLOCK)
   const from = Math.max(request.from, request.since?.block_time ?? ledger.started_at ?? 0)
@@ -182,7 +194,7 @@ const isApart = (range: Missing, next: Missing): boolean =>
  * What the searches have left out of what was asked, oldest first, whether or not its blocks are stored. The time before
  * the first stored block is not part of it: nobody can search there.
  */
-export function notSearched(ledger: Ledger, request: Asked): Missing[] {
+export function notSearched(ledger: Ledger, request: Sought): Missing[] {
   const starts = request.families.map((family) => storedFor(ledger, family, request.stable)[0]?.from_time ?? 0)
   const from = Math.max(request.from, request.since?.block_time ?? ledger.started_at ?? 0, Math.min(...starts))
   if (from > request.to) return []
@@ -207,8 +219,26 @@ function without(range: Missing, holes: readonly Missing[]): Missing[] {
  * The parts of what was asked that are missing, oldest first. Time that was not searched is listed apart from blocks that
  * are missing in it, which keep their own reason.
  */
-export function missingRanges(ledger: Ledger, request: Asked): Missing[] {
+export function missingRanges(ledger: Ledger, request: Sought): Missing[] {
   const holes = disjoint(request.families.flatMap((family) => missingOf(ledger, family, request)))
   const unsearchedParts = notSearched(ledger, request).flatMap((range) => without(range, holes))
   return [...holes, ...unsearchedParts].toSorted((a, b) => a.from - b.from || a.to - b.to)
+}
+
+/** The time of what was asked in which events that are not understood may have changed it; none if there are none. */
+function unknownTime(ledger: Ledger, request: Asked): Missing[] {
+  const [first] = touching(ledger.unknown, request).toSorted((a, b) => a.from_block - b.from_block)
+  if (!first || first.from_time > request.to) return []
+  const from = Math.max(request.from, first.from_time)
+  return [{ from, to: request.to, from_block: first.from_block, to_block: null, reason: 'unknown_event' }]
+}
+
+/**
+ * What is missing of what was asked, and from when on it may be wrong by events that are not understood, oldest first; blocks
+ * that are missing then keep their own reason.
+ */
+export function missingOrUnknown(ledger: Ledger, request: Asked): Missing[] {
+  const missing = missingRanges(ledger, request)
+  const unknown = unknownTime(ledger, request).flatMap((range) => without(range, missing))
+  return [...missing, ...unknown].toSorted((a, b) => a.from - b.from || a.to - b.to)
 }

@@ -95,3 +95,20 @@ FROM
 UNION ALL
 SELECT after_rollback + sequence_number AS revision, kept_time, true AS is_done, false AS is_rollback, recorded_at
 FROM history_changes;
+
+-- One row a block, contract and topic: logs of one of the chain's own contracts that the version which read them does
+-- not understand. Answers that such an event may change are partial from then on.
+CREATE TABLE IF NOT EXISTS unknown_events (
+    emitter   Enum8('token' = 1, 'factory' = 2, 'exchange' = 3, 'policies' = 4, 'fees' = 5, 'guard' = 6, 'channels' = 7, 'zones' = 8, 'other' = 9),
+    contract  LowCardinality(String),
+    topic     LowCardinality(String) COMMENT 'the first topic; empty if there is none',
+    reason    Enum8('topic' = 1, 'data' = 2) COMMENT 'topic: no known event has it; data: the log does not fit the event',
+    log_count UInt32                 COMMENT 'how many such logs the block has; log_index is that of the first',
+    block_number UInt64, log_index UInt32, block_time DateTime('UTC'), tx_hash String CODEC(ZSTD(1)),
+    PROJECTION sightings (
+        SELECT emitter, contract, topic, reason, sum(log_count), min(block_number), max(block_number), min(block_time), max(block_time),
+               argMax(tx_hash, block_number), argMax(log_index, block_number)
+        GROUP BY emitter, contract, topic, reason
+    )
+) ENGINE = MergeTree PARTITION BY toYYYYMM(block_time) ORDER BY (contract, topic, block_time, block_number, log_index)
+SETTINGS non_replicated_deduplication_window = 1000, lightweight_mutation_projection_mode = 'rebuild';

@@ -60,6 +60,14 @@ CREATE TABLE IF NOT EXISTS node_calls (
     noted_at      DateTime64(3, 'UTC') DEFAULT now64(3)
 ) ENGINE = ReplacingMergeTree(noted_at) ORDER BY program SETTINGS non_replicated_deduplication_window = 1000;
 
+-- The forks of the chain as ingest's node lists them, noted when ingest starts and every hour. The newest row counts.
+CREATE TABLE IF NOT EXISTS chain_forks (
+    program   LowCardinality(String)                COMMENT 'who asks: ingest',
+    active    String                                COMMENT 'the newest fork that is active',
+    unhandled Array(Tuple(String, UInt32, Bool))    COMMENT 'those that this version does not handle: name, time of activation in unix seconds, whether it is active',
+    noted_at  DateTime64(3, 'UTC') DEFAULT now64(3)
+) ENGINE = ReplacingMergeTree(noted_at) ORDER BY program SETTINGS non_replicated_deduplication_window = 1000;
+
 -- One row a finding of a run of `npm run verify`: what was checked, and whether it held.
 CREATE TABLE IF NOT EXISTS verify_runs (
     run_id      String,

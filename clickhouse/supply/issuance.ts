@@ -128,9 +128,16 @@ function supplyAt(start: number, reads: readonly SupplyRead[], { stable, since, 
 
 /** The figures of the window of `length` days that ends at the instant. */
 function windowFigures(length: number, days: readonly Day[], reads: readonly SupplyRead[], subject: Subject) {
-  const { since, at, ledger } = subject
+  const { stable, since, at, ledger } = subject
   const start = seconds(daysBefore(at, length))
-  const coverage = coverageOf(ledger, { families: ['logs'], since, from: start + 1, to: seconds(at) })
+  const coverage = coverageOf(ledger, {
+    families: ['logs'],
+    logsOf: ['token'],
+    stable,
+    since,
+    from: start + 1,
+    to: seconds(at),
+  })
   const isMeasured = coverage.status !== 'unavailable'
   const inside = days.filter(({ day }) => day < length)
   const minted = isMeasured ? sumOf(inside, 'minted') : null

@@ -1,4 +1,5 @@
 import type { Block } from '../../clickhouse/chain/blocks.js'
+import type { UnknownEvent } from '../../clickhouse/chain/unknown-events.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { ChainEvent } from '../chain/event-types.js'
@@ -18,6 +19,7 @@ import { logFacts } from '../stages/facts.js'
 import type { Movement } from '../stages/flows.js'
 import { isStateDue, touchedStates } from '../stages/states.js'
 import { SwapDecodeError } from '../stages/swaps.js'
+import { unknownEvents } from '../stages/unknown-events.js'
 import { genesisStablecoins } from './genesis-stablecoins.js'
 
 /** What reading a batch needs. */
@@ -81,7 +83,7 @@ export async function decodeBatch(reader: OrderedReader, blocks: readonly BlockW
   }
   const decoded: DecodedBlock[] = []
   for (const block of blocks) {
-    const events = eventsOf(block)
+    const { events, unknown } = eventsOf(block)
     const added = catalogueRows(block, events, quoteTokenOf)
     for (const stable of added.stablecoins) registry.add({ ...stable })
     for (const { stable, quote_token } of added.quote_token_updates)
@@ -91,7 +93,7 @@ export async function decodeBatch(reader: OrderedReader, blocks: readonly BlockW
     for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
     for (const flip of added.dex_order_flips) orders.flip(BigInt(flip.order_id), flip)
     issuers.learn(added.role_events)
-    decoded.push(await decodeBlock(reader, block, events, added, block === first ? genesis : []))
+    decoded.push(await decodeBlock(reader, block, { events, unknown, added }, block === first ? genesis : []))
   }
   return { genesis, decoded }
 }
@@ -102,26 +104,29 @@ export async function decodeOldBatch(reader: BatchReader, blocks: readonly Block
   const policies = createPolicyUses()
   const decoded: DecodedBlock[] = []
   for (const block of blocks) {
-    const events = eventsOf(block)
+    const { events, unknown } = eventsOf(block)
     const genesis = block.number === FIRST_BLOCK ? registry.genesis() : []
     // The catalogue has the order's quote token; here it only matters that the order exists.
     const added = catalogueRows(block, events, () => '')
-    decoded.push(await decodeBlock({ ...reader, policies }, block, events, added, genesis))
+    decoded.push(await decodeBlock({ ...reader, policies }, block, { events, unknown, added }, genesis))
   }
   return { genesis: [], decoded }
 }
 
-const eventsOf = (block: BlockWithLogs): ChainEvent[] => block.logs.map(decodeLog).filter((event) => event !== null)
+/** The events of a block's logs, and what of the chain's own contracts is not understood. */
+function eventsOf(block: BlockWithLogs): { events: ChainEvent[]; unknown: UnknownEvent[] } {
+  const read = block.logs.map(decodeLog)
+  return { events: read.filter((event) => event !== null), unknown: unknownEvents(block, read) }
+}
 
 async function decodeBlock(
   { rpc, registry, issuers, policies: uses }: OrderedReader,
   block: BlockWithLogs,
-  events: ChainEvent[],
-  added: Catalogue,
+  { events, unknown, added }: { events: ChainEvent[]; unknown: UnknownEvent[]; added: Catalogue },
   genesis: readonly Stablecoin[],
 ): Promise<DecodedBlock> {
   const sampled = registry.sampledAt(block.number)
-  const { stables, policies } = touchedStates(events)
+  const { stables, policies } = touchedStates(events, unknown)
   uses.learn(events)
   const everyStable = isStateDue(block) || policies.size > 0 ? sampled.map(({ stable }) => stable) : []
   const users = isStateDue(block)
@@ -129,7 +134,7 @@ async function decodeBlock(
     : await uses.usersOf(policies, everyStable, (unknown) => policiesAt(rpc, unknown, block))
   const changed = [...stables, ...genesis.map(({ stable }) => stable)].filter(registry.has)
   const touched = [...new Set([...users, ...changed])]
-  const facts = { ...added, ...logFacts(block, events), blocks: [blockRow(block)] }
+  const facts = { ...added, ...logFacts(block, events), unknown_events: unknown, blocks: [blockRow(block)] }
   return {
     block,
     events,

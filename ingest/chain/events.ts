@@ -1,4 +1,5 @@
 import { type AbiEvent, pad, toEventSelector } from 'viem'
+import type { UnknownEvent } from '../../clickhouse/chain/unknown-events.js'
 import { RECEIVE_POLICY_GUARD } from '../../clickhouse/holders/transfers.js'
 import {
   FEE_AMM_EVENTS,
@@ -20,13 +21,14 @@ import {
   TIP403_REGISTRY,
   zoneOf,
 } from './addresses.js'
+import { chainContract } from './contracts.js'
 import type { ChainEvent, TransferArgs } from './event-types.js'
 import { type LogDecoder, logDecoder } from './log-decoder.js'
 import type { RawLog } from './rpc-answers.js'
 
 const is = (contract: string) => (address: string) => address === contract
 
-type Read = { abi: readonly AbiEvent[]; emits: (address: string) => boolean; prefix?: string; isAnybodys?: boolean }
+type Read = { abi: readonly AbiEvent[]; emits: (address: string) => boolean; prefix?: string }
 const READ_FROM: readonly Read[] = [
   { abi: TIP20_EVENTS, emits: (address) => address.startsWith(TIP20_PREFIX) },
   { abi: TIP20_FACTORY_EVENTS, emits: is(TIP20_FACTORY) },
@@ -37,7 +39,8 @@ const READ_FROM: readonly Read[] = [
   { abi: FEE_AMM_EVENTS, emits: is(FEE_MANAGER), prefix: 'FeePool' },
   { abi: RECEIVE_POLICY_GUARD_EVENTS, emits: is(RECEIVE_POLICY_GUARD) },
   { abi: ZONE_PORTAL_EVENTS, emits: (address) => zoneOf(address) !== null, prefix: 'Zone' },
-  { abi: OFT_EVENTS, emits: () => true, isAnybodys: true },
+  // Any contract may emit anything under these topics.
+  { abi: OFT_EVENTS, emits: () => true },
 ]
 
 /** The events that ingest reads, as the ABIs of the chain's contracts have them. */
@@ -47,15 +50,13 @@ export const READ_EVENTS: readonly AbiEvent[] = READ_FROM.flatMap(({ abi }) => a
 export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>
   READ_EVENTS.filter(({ name }) => (names as readonly string[]).includes(name)).map((event) => toEventSelector(event))
 
-/** With `isAnybodys`, any contract may emit anything under the topic, so a log that does not fit is ignored. */
-type EventReader = { name: string; emits: (address: string) => boolean; isAnybodys: boolean; decode: LogDecoder }
+type EventReader = { name: string; emits: (address: string) => boolean; decode: LogDecoder }
 const byTopic = new Map<string, EventReader>()
-for (const { abi, emits, prefix = '', isAnybodys = false } of READ_FROM) {
+for (const { abi, emits, prefix = '' } of READ_FROM) {
   for (const event of abi) {
     byTopic.set(toEventSelector(event), {
       name: `${prefix}${event.name}`,
       emits,
-      isAnybodys,
       decode: logDecoder(event),
     })
   }
@@ -81,11 +82,9 @@ function isOtherTransfer({ address, topics }: RawLog): boolean {
 
 const transfer = byTopic.get(TRANSFER) as EventReader
 
-/**
- * The arguments of a TIP-20 token's transfer; null for every other log. Throws when its data does not fit its topic.
- */
+/** The arguments of a TIP-20 token's transfer; null for every other log. */
 export const readTransfer = (log: RawLog): TransferArgs | null =>
-  log.topics[0] === TRANSFER && transfer.emits(log.address) ? (transfer.decode(log) as TransferArgs) : null
+  log.topics[0] === TRANSFER && transfer.emits(log.address) ? (argsOrNull(transfer, log) as TransferArgs | null) : null
 
 function argsOrNull({ decode }: EventReader, log: RawLog): ReturnType<LogDecoder> | null {
   try {
@@ -95,15 +94,12 @@ function argsOrNull({ decode }: EventReader, log: RawLog): ReturnType<LogDecoder
   }
 }
 
-/**
- * The event of a log, or null if ingest does not read it. Throws when the data of one of the chain's own contracts does
- * not fit its topic.
- */
+/** The event of a log, or null if ingest does not read it, or its data does not fit its topic. */
 export function decodeLog(log: RawLog): ChainEvent | null {
   const topic = log.topics[0]
   const reader = topic === undefined ? undefined : byTopic.get(topic)
   if (!reader?.emits(log.address) || isOtherTransfer(log)) return null
-  const args = reader.isAnybodys ? argsOrNull(reader, log) : reader.decode(log)
+  const args = argsOrNull(reader, log)
   if (args === null) return null
   return {
     name: reader.name,
@@ -113,4 +109,21 @@ export function decodeLog(log: RawLog): ChainEvent | null {
     txHash: log.transactionHash,
     address: log.address,
   } as ChainEvent
+}
+
+/** A Transfer that is not decoded, because nothing but its shape matters: two addresses and an amount. */
+const fitsTransfer = ({ topics, data }: RawLog): boolean => topics.length === 3 && data.length === '0x'.length + 64
+
+/**
+ * Why a log of one of the chain's own contracts is not understood, as `reason` of UnknownEvent; null if it is, and for the
+ * logs of all other contracts. `event` is what decodeLog returned for it.
+ */
+export function unknownReason(log: RawLog, event: ChainEvent | null): UnknownEvent['reason'] | null {
+  if (event !== null) return null
+  const contract = chainContract(log.address)
+  if (contract === undefined) return null
+  const topic = log.topics[0] ?? ''
+  if (!contract.topics.has(topic)) return 'topic'
+  if (topic === TRANSFER) return fitsTransfer(log) ? null : 'data'
+  return byTopic.get(topic)?.emits(log.address) ? 'data' : null
 }

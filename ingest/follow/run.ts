@@ -17,6 +17,7 @@ import { blockRanges } from '../chain/block-ranges.js'
 import { NETWORKS } from '../chain/networks.js'
 import type { IngestConfig } from '../config.js'
 import { checkChainId, claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
+import { noteForks } from '../knowledge/forks.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createPolicyUses } from '../knowledge/policy-uses.js'
@@ -76,6 +77,7 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const rpc = rpcOf(config, log, signal, rpcObserver)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
+  void noteForks({ clickhouse, rpc, log, signal })
   const start = await tipStart({ clickhouse, config, log, signal, rpc, retryDatabase })
   for (;;) {
     // Reads of the old chain end with their round.

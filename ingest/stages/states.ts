@@ -1,3 +1,4 @@
+import type { UnknownEvent } from '../../clickhouse/chain/unknown-events.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 
@@ -29,10 +30,11 @@ type TouchedStates = { stables: ReadonlySet<string>; policies: ReadonlySet<bigin
 /**
  * The stables whose supply, cap, pause or policy a block's events may have changed, and the older policies that have a new
  * administrator. A policy that is created in the block is none of them: the chain refuses a policy that does not exist, so a
- * stable that has it at the end of the block has adopted it in the block, which is an event of its own.
+ * stable that has it at the end of the block has adopted it in the block, which is an event of its own. What is not understood
+ * of a token may have changed its state too.
  */
-export function touchedStates(events: readonly ChainEvent[]): TouchedStates {
-  const stables = new Set<string>()
+export function touchedStates(events: readonly ChainEvent[], unknown: readonly UnknownEvent[] = []): TouchedStates {
+  const stables = new Set(unknown.filter(({ emitter }) => emitter === 'token').map(({ contract }) => contract))
   const policies = new Set<bigint>()
   const created = new Set<bigint>()
   for (const event of events) {

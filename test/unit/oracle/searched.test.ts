@@ -77,7 +77,7 @@ function randomBlocks(random: Random, family: Family = 'logs'): { ledger: Ledger
   }))
   const isStored = (block: number) => ranges.some((range) => range.from_block <= block && block <= range.to_block)
   return {
-    ledger: { ranges, gaps: [], head: null, started_at: T, revision: '', unsampled: () => [] },
+    ledger: { ranges, gaps: [], unknown: [], head: null, started_at: T, revision: '', unsampled: () => [] },
     stored: {
       started_at: T,
       last: BLOCKS,
@@ -117,7 +117,7 @@ test('for any blocks and slots the service publishes the coverage that the defin
     const { ledger, stored } = randomBlocks(random)
     const searches = Array.from({ length: random.int(1, 2) }, () => randomSearch(random))
     const [one, other] = [T + random.int(-100, 600), T + random.int(-100, 600)]
-    const asked = { families: ['logs'] as const, from: Math.min(one, other), to: Math.max(one, other) }
+    const asked = { families: ['logs'] as const, logsOf: [], from: Math.min(one, other), to: Math.max(one, other) }
     const { message: _, ...published } = coverageOf(ledger, {
       ...asked,
       searches: searches.map(({ search }) => search),

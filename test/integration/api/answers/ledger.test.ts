@@ -73,7 +73,7 @@ test('after any batches, rollbacks and gaps, what is kept gives the same coverag
           [0, T + 500],
           [T + 100, T + 1999],
         ] as const) {
-          const asks = { families: [family], stable, from, to }
+          const asks = { families: [family], logsOf: [], stable, from, to }
           expect(coverageOf(mine, asks), `${i} ${what} ${family}`).toEqual(coverageOf(again, asks))
         }
   }

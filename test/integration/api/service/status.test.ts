@@ -95,6 +95,8 @@ describe('an empty database', () => {
         delay_24h: none,
       })),
       gaps: { missing_blocks: 0, declared_count: 0, declared: [] },
+      forks: null,
+      unknown_events: { count: 0, newest: [] },
       node: null,
       storage: {
         least_free_share: expect.any(Number),

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { FAMILIES, type Family } from '../../../../clickhouse/chain/batches.js'
 import { coverageOf, withState } from '../../../../clickhouse/chain/coverage.js'
 import type { Ledger, StoredRange, TimedGap } from '../../../../clickhouse/chain/ledger.js'
-import { type Asked, missingRanges } from '../../../../clickhouse/chain/missing.js'
+import { type Asked, missingRanges, type Sought } from '../../../../clickhouse/chain/missing.js'
+import { type Emitter, OF_FLOWS } from '../../../../clickhouse/chain/unknown-events.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { isoSeconds } from '../../../../process/instants.js'
 
 const T = 1_790_000_000
 const at = (seconds: number): string => new Date((T + seconds) * 1000).toISOString().replace('.000', '')
@@ -21,14 +23,16 @@ const range = (from_block: number, to_block: number, changes: Partial<StoredRang
 const ledger = (ranges: StoredRange[], changes: Partial<Ledger> = {}): Ledger => ({
   ranges,
   gaps: [],
+  unknown: [],
   head: null,
   started_at: null,
   revision: '',
   unsampled: () => [],
   ...changes,
 })
-const logs = (from: number, to: number, changes: Partial<Asked> = {}): Asked => ({
+const logs = (from: number, to: number, changes: Partial<Sought> = {}): Asked => ({
   families: ['logs'],
+  logsOf: ['exchange'],
   from: T + from,
   to: T + to,
   ...changes,
@@ -137,6 +141,7 @@ describe('the coverage of a time', () => {
     const of = (to: number | null, family: Family = 'pegs') =>
       coverageOf(ledger(pegs, { unsampled: unsampled(to) }), {
         families: [family],
+        logsOf: [],
         stable: 'a',
         since: { block_number: 10, block_time: T + 100 },
         from: T,
@@ -380,10 +385,52 @@ describe('for any stored ranges and any question', () => {
           context,
         ).toBe(true)
       }
-      const status = coverageOf(ledger, { families, stable, from, to }).status
+      const status = coverageOf(ledger, { families, logsOf: [], stable, from, to }).status
       if (missing.length === 0) wholes += 1
       expect(status === 'complete', context).toBe(missing.length === 0)
     }
     expect(Math.min(holes, wholes)).toBeGreaterThan(200)
+  })
+})
+
+describe('an event that is not understood', () => {
+  const [X, Y] = ['0x20c0a', '0x20c0b']
+  const iso = (seconds: number): string => isoSeconds(new Date((T + seconds) * 1000))
+  const stored = FAMILIES.map((family) => range(1, 100, { family }))
+  const blind = (emitter: Emitter, contract: string = emitter) =>
+    ledger(stored, { unknown: [{ emitter, contract, from_block: 40, from_time: T + 400 }] })
+  const asks: Record<string, Asked> = {
+    peg: { families: ['pegs'], stable: X, from: T + 100, to: T + 900 },
+    state: { families: ['state'], stable: X, from: T + 100, to: T + 900 },
+    roles: { families: ['catalogue'], stable: X, from: T + 100, to: T + 900 },
+    holders: { families: ['transfers'], stable: X, from: T + 100, to: T + 900 },
+    issuance: { families: ['logs'], logsOf: ['token'], stable: X, from: T + 100, to: T + 900 },
+    fees: { families: ['logs'], logsOf: ['fees'], from: T + 100, to: T + 900 },
+    flows: { families: ['logs'], logsOf: OF_FLOWS, from: T + 100, to: T + 900 },
+  }
+  const partialOf = (found: Ledger): string[] =>
+    Object.keys(asks).filter((name) => coverageOf(found, asks[name] as Asked).status === 'partial')
+
+  test('makes those answers partial that it may change, and no other', () => {
+    expect(partialOf(blind('token', X))).toEqual(['state', 'roles', 'holders', 'issuance', 'flows'])
+    expect(partialOf(blind('token', Y))).toEqual(['flows'])
+    expect(partialOf(blind('exchange'))).toEqual(['peg', 'flows'])
+    expect(partialOf(blind('policies'))).toEqual(['state'])
+    expect(partialOf(blind('factory'))).toEqual(['roles'])
+    expect(partialOf(blind('fees'))).toEqual(['fees'])
+    expect(partialOf(blind('guard'))).toEqual(['holders'])
+    expect(partialOf(blind('channels'))).toEqual(['holders'])
+    expect(partialOf(blind('zones'))).toEqual(['flows'])
+    expect(partialOf(blind('other'))).toEqual([])
+  })
+
+  test('counts from its block on, apart from blocks that are missing, and changes nothing before', () => {
+    const { missing, status } = coverageOf(blind('token', X), { ...asks.state, to: T + 2000 } as Asked)
+    expect(status).toBe('partial')
+    expect(missing).toEqual([
+      { from: iso(400), to: iso(1000), from_block: 40, to_block: null, reason: 'unknown_event' },
+      { from: iso(1000), to: iso(2000), from_block: 101, to_block: null, reason: 'not_read' },
+    ])
+    expect(coverageOf(blind('token', X), { ...asks.state, to: T + 399 } as Asked).status).toBe('complete')
   })
 })
