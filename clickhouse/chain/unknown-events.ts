@@ -5,7 +5,7 @@ import type { Family } from './batches.js'
 import type { FactPosition } from './blocks.js'
 
 /** The chain's own contracts by what their events mean to an answer; `other`: nothing. */
-export const EMITTERS = [
+const EMITTERS = [
   'token',
   'factory',
   'exchange',
