@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
 import { metricsEnv, metricsPort } from '../process/metrics-access.js'
-import { tokenListFile } from './chain/token-list.js'
+import { tokenListLocation } from './token-list/location.js'
 
 /** The URLs of one node, or of several, separated by commas. */
 const rpcUrls = z
@@ -23,7 +23,7 @@ export const IngestConfig = z.object({
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
     .optional(),
-  TOKEN_LIST: tokenListFile.optional(),
+  TOKEN_LIST: tokenListLocation.optional(),
   RPC_BATCH_SIZE: envInt(1, 1000).default(50),
   RPC_TIMEOUT_MS: envInt(100, 120_000).default(15_000),
   RPC_ATTEMPTS: envInt(1, 100).default(10),

@@ -73,11 +73,21 @@ export function createTipMetrics({ registry, node }: IngestMetrics) {
   const registers = [registry]
   let head: number | null = null
   let newest: number | null = null
+  let listCurrentAt: Date | null = null
   gauge(registry, 'ingest_head_block', 'The newest block that may be read, as the node last reported it', () => head)
   gauge(registry, 'ingest_newest_block', 'The newest block that this process has written', () => newest)
   gauge(registry, 'ingest_head_lag_blocks', 'Blocks between them', () =>
     head === null || newest === null ? null : Math.max(0, head - newest),
   )
+  gauge(registry, 'token_list_age_seconds', 'Time since the token list in use was the newest', () =>
+    listCurrentAt === null ? null : (Date.now() - listCurrentAt.getTime()) / 1000,
+  )
+  const refused = new Counter({
+    name: 'plumbline_token_list_refused_total',
+    help: 'Times that TOKEN_LIST was wrong or could not be read, so that the last good list stayed, by reason',
+    labelNames: ['reason'] as const,
+    registers,
+  })
   const blocks = new Counter({ name: 'plumbline_ingest_blocks_total', help: 'Blocks written', registers })
   const batches = new Counter({ name: 'plumbline_ingest_batches_total', help: 'Batches written', registers })
   const changes = new Counter({
@@ -93,6 +103,11 @@ export function createTipMetrics({ registry, node }: IngestMetrics) {
       changes.inc()
       node.chainChanged()
     },
+    /** When the token list in use last was the newest. */
+    tokenListCurrent: (at: Date): void => {
+      listCurrentAt = at
+    },
+    tokenListRefused: (reason: 'wrong' | 'unreachable'): void => refused.inc({ reason }),
     written: (block: number, count: number): void => {
       newest = block
       blocks.inc(count)

@@ -2,6 +2,10 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { NETWORKS, type Network } from '../ingest/chain/networks.js'
+import { listAge } from '../ingest/token-list/age.js'
+import { shownLocation, type TokenListLocation } from '../ingest/token-list/location.js'
+import { shippedTokens } from '../ingest/token-list/shipped.js'
 import { PAYER_KEY, payer } from './chain/accounts.js'
 import { jsonReady, LOOPBACK_PORT, print, type Start, StartError, samePort } from './programs.js'
 
@@ -39,11 +43,23 @@ async function devnetDatabase(dataDir: string, genesisHash: string): Promise<str
   return database
 }
 
+/** What is printed about the list of a chain that is not local: where it is, or how old the one of this version is. */
+export function tokenListLine(network: Network, location: TokenListLocation | undefined, now: Date): string | null {
+  if (location !== undefined) return `token list  ${shownLocation(location)} (yours)`
+  const shipped = shippedTokens(NETWORKS[network].chainId ?? 0)
+  if (!shipped) return null
+  const { days, isOld } = listAge(shipped.made_at, now)
+  const advice = isOld ? ': newer tokens are unlisted. Set TOKEN_LIST to a newer list' : ''
+  return `token list  ${shipped.addresses.size} tokens, ${days} days old${advice}`
+}
+
 /** Starts the local chain, unless RPC_URL names a node. */
 export async function startChain({ config, dataDir, start }: Start): Promise<Chain> {
   if (config.RPC_URL !== undefined) {
     const CHAIN = config.CHAIN ?? 'tempo'
     print(`chain       ${CHAIN} at ${origins(config.RPC_URL)} (yours)`)
+    const line = tokenListLine(CHAIN, config.TOKEN_LIST, new Date())
+    if (line !== null) print(line)
     return { RPC_URL: config.RPC_URL, RPC_WS_URL: config.RPC_WS_URL, CHAIN, database: 'plumbline' }
   }
   if (config.CHAIN !== undefined && config.CHAIN !== 'devnet')

@@ -33,6 +33,7 @@ import { ChainChangedError, linkedRanges, persistWhileThere } from '../sources/c
 import { followHead } from '../sources/heads.js'
 import { type Rpc, type RpcObserver, rpcOf } from '../sources/rpc.js'
 import { readAhead } from '../stages/read-ahead.js'
+import { type TokenListWatch, watchTokenList } from '../token-list/watch.js'
 import { reconcileWithNode } from './reconcile.js'
 import { type TipStart, tipStart } from './tip-start.js'
 
@@ -59,7 +60,9 @@ export type Ingest = {
   log: Logger
   signal: AbortSignal
   rpcObserver?: RpcObserver | undefined
-  metrics?: Pick<TipMetrics, 'headSeen' | 'chainChanged'> | undefined
+  metrics?: Pick<TipMetrics, 'headSeen' | 'chainChanged' | 'tokenListCurrent' | 'tokenListRefused'> | undefined
+  /** How often TOKEN_LIST is checked for changes, in milliseconds; by default as often as its kind needs. */
+  tokenListCheckMs?: number | undefined
 }
 
 type Written = { block: number; time: number; blocks: number }
@@ -67,7 +70,7 @@ type Written = { block: number; time: number; blocks: number }
 /**
  * Follows the chain: yields the last block of each batch once all its facts are written, until `signal` aborts.
  * Continues after the newest stored block. When the chain is reorganized, removes the facts of replaced blocks and
- * resumes after the last block that remains. Of blocks whose state the node no longer has, writes the logs, and declares
+ * resumes after the last block that remains. When the token list changes, records it, and resumes with it. Of blocks whose state the node no longer has, writes the logs, and declares
  * the rest as gaps, which a backfill from another node fills. Rejects when the node or ClickHouse fail for a long time, and at once when
  * the database and the node disagree about the chain itself, or about blocks that were final.
  */
@@ -78,21 +81,32 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
   void noteForks({ clickhouse, rpc, log, signal })
+  const tokenList = await watchTokenList({
+    location: config.TOKEN_LIST,
+    network: config.CHAIN,
+    chainId: chain.chain_id,
+    log,
+    signal,
+    metrics: options.metrics,
+    checkMs: options.tokenListCheckMs,
+  })
   const start = await tipStart({ clickhouse, config, log, signal, rpc, retryDatabase })
   for (;;) {
     // Reads of the old chain end with their round.
     const round = new AbortController()
     const until = AbortSignal.any([signal, round.signal])
     try {
-      yield* followChain({
+      const ending = yield* followChain({
         ...options,
         signal: until,
         chain,
         start,
+        tokenList,
         rpc: rpcOf(config, log, until, rpcObserver),
         retryDatabase,
       })
-      return
+      if (ending !== 'list_changed') return
+      continue
     } catch (error) {
       if (!(error instanceof ChainChangedError)) throw error
       options.metrics?.chainChanged()
@@ -108,11 +122,15 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
 type Round = Ingest & {
   chain: ChainIdentity
   start: TipStart
+  tokenList: TokenListWatch
   rpc: Rpc
   retryDatabase: RetryDatabase
 }
 
-/** Follows the chain as `ingest` does, until it changes: then rejects with ChainChangedError. */
+/**
+ * Follows the chain as `ingest` does, until it changes: then rejects with ChainChangedError. Returns after a batch when the
+ * token list has changed: what was read ahead was read for the stables of the old one.
+ */
 async function* followChain({
   clickhouse,
   config,
@@ -120,10 +138,11 @@ async function* followChain({
   signal,
   chain,
   start,
+  tokenList,
   rpc,
   retryDatabase,
   metrics,
-}: Round): AsyncGenerator<Written> {
+}: Round): AsyncGenerator<Written, 'list_changed' | 'ended'> {
   const { head: tag, deepestReorg: deepest } = NETWORKS[config.CHAIN]
   const ledger = await reconcileWithNode({
     clickhouse,
@@ -135,7 +154,7 @@ async function* followChain({
     log,
   })
   const families = familiesRead(config)
-  const reader = await openReader({ clickhouse, config, log, chain, rpc, retryDatabase }, ledger)
+  const reader = await openReader({ clickhouse, config, log, chain, tokenList, rpc, retryDatabase }, ledger)
   const hashOf = async (number: number): Promise<string | null> => {
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))
     return block?.block_hash ?? null
@@ -170,12 +189,14 @@ async function* followChain({
     if (gaps.length > 0) log.warn({ gaps }, `the node does not have all of blocks ${batch.from} to ${batch.to}`)
     await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, () => writeToTip(clickhouse, ledger, batch, gaps))
     yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }
+    if (tokenList.hasChanged()) return 'list_changed'
   }
+  return 'ended'
 }
 
 /** What decoding the tip's blocks needs, as it was at the end of the ledger's last block. Records the token list. */
 async function openReader(
-  { clickhouse, config, log, chain, rpc, retryDatabase }: Omit<Round, 'signal' | 'start'>,
+  { clickhouse, config, log, chain, tokenList, rpc, retryDatabase }: Omit<Round, 'signal' | 'start'>,
   ledger: BatchLedger,
 ): Promise<OrderedReader> {
   const before = { before_block: ledger.next }
@@ -183,9 +204,9 @@ async function openReader(
   const issuers = await retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, before))
   log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starting')
 
-  const { chain_id: chainId } = chain
   const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
-  const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log })
+  const tokens = tokenList.take()
+  const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, tokens, nextBlock, log })
   const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, ledger.next))
   return {
     rpc,

@@ -10,10 +10,10 @@ import {
 } from '../../clickhouse/chain/token-lists.js'
 import { PlumblineError } from '../../process/errors.js'
 import { RawHeader } from '../chain/rpc-answers.js'
-import { type ChainTokens, listedTokens } from '../chain/token-list.js'
 import type { IngestConfig } from '../config.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
 import type { Rpc } from '../sources/rpc.js'
+import type { ListedTokens } from '../token-list/format.js'
 
 /** Another process has recorded a list at the same moment. */
 class TokenListError extends PlumblineError {
@@ -24,12 +24,20 @@ class TokenListError extends PlumblineError {
   }
 }
 
+/** Without a list, it is unknown whose pegs to sample. */
+class NoTokenListError extends PlumblineError {
+  constructor() {
+    super('TOKEN_LIST cannot be read, and no earlier list is recorded', { retryable: true })
+  }
+}
+
 type Options = {
   clickhouse: ClickHouseClient
   retryDatabase: RetryDatabase
   rpc: Rpc
-  config: Pick<IngestConfig, 'CHAIN' | 'TRACK' | 'TOKEN_LIST'>
-  chainId: number
+  config: Pick<IngestConfig, 'CHAIN' | 'TRACK'>
+  /** The list to use; null if it cannot be read now. */
+  tokens: ListedTokens | null
   /** The first block that may be read with another list: those before are written or planned. */
   nextBlock: number
   log: Logger
@@ -41,18 +49,20 @@ const isSame = (list: TokenListRow | undefined, track: string, stables: readonly
   list.stables.every((stable, i) => stable === stables[i])
 
 /**
- * The stretches of history with one list each. If what ingest was started with differs from what was recorded last, it is
- * recorded now, and holds from `nextBlock` on; the first one holds from the beginning.
+ * The stretches of history with one list each. If the list or `TRACK` differs from what was recorded last, it is recorded
+ * now, and holds from `nextBlock` on; the first one holds from the beginning. While the list cannot be read, the recorded
+ * one stays.
  */
 export async function recordTokenList(options: Options): Promise<ListPeriod[]> {
-  const { clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log } = options
-  const { addresses, source }: ChainTokens = listedTokens(chainId, config.TOKEN_LIST)
+  const { clickhouse, retryDatabase, rpc, config, tokens, nextBlock, log } = options
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'paired')
-  const stables = [...addresses].sort()
   const read = () => retryDatabase('read the token lists', () => tokenLists(clickhouse))
 
   const lists = await read()
   const newest = lists.at(-1)
+  const stables = tokens ? [...tokens.addresses].sort() : newest?.stables
+  if (!stables) throw new NoTokenListError()
+  const source = tokens?.source ?? 'as recorded before'
   if (isSame(newest, track, stables)) return listPeriods(lists)
   const sequence_number = (newest?.sequence_number ?? 0) + 1
   const [from_block, holds_from] = newest ? [nextBlock, await timeAfter(rpc, nextBlock - 1)] : [0, 0]
