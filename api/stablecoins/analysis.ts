@@ -28,9 +28,10 @@ const Analysis = z.object({
           'curated: origin, backing and issuer_context were written by an editor; measured: they are derived from the chain',
       }),
       origin: z.string().meta({ description: 'Where the stable comes from' }),
-      backing: z
-        .string()
-        .meta({ description: 'What backs it; not-stated in a measured briefing, since the chain does not record it' }),
+      backing: z.string().meta({
+        description:
+          'What backs it; not-stated if that has not been reviewed, or is measured: the chain does not record it',
+      }),
       issuer_context: z.string().meta({ description: 'Who issues it, and what is known about them' }),
       risk: z
         .object({ peg_risk: rating, policy_risk: rating, centralization_risk: rating })

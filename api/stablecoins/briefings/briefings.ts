@@ -51,6 +51,7 @@ const CuratedBriefing = z.strictObject({
     'bridged',
     'basket-of-stables',
     'synthetic',
+    'not-stated',
   ]),
   issuer_context: prose,
   sources: z.array(z.strictObject({ title: z.string().min(5), url: z.url({ protocol: /^https$/ }) })).min(1),
