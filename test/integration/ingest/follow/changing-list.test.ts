@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
+import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
 import { type TokenListRow, tokenLists } from '../../../../clickhouse/chain/token-lists.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
 import { IngestConfig } from '../../../../ingest/config.js'
@@ -32,16 +35,18 @@ async function serveList(content: string | number) {
   return served
 }
 
-type Served = Awaited<ReturnType<typeof serveList>>
-
-/** Reads the whole chain; after each batch, `atBlock` may change what is served, and the list is checked. */
+/**
+ * Reads the whole chain, or until `stopWhen` is logged; after each batch, `atBlock` may change what is served, and the list
+ * is checked.
+ */
 async function ingestWith(
   env: ClickHouseEnv,
   clickhouse: ClickHouseClient,
-  served: Served,
+  list: string,
   atBlock: (block: number) => void,
+  stopWhen?: string,
 ): Promise<{ refused: string[]; warnings: string[] }> {
-  const settings = { ...env, ...localNode(chain.rpcUrl), ...SETTINGS, POLL_INTERVAL_MS: '100', TOKEN_LIST: served.url }
+  const settings = { ...env, ...localNode(chain.rpcUrl), ...SETTINGS, POLL_INTERVAL_MS: '100', TOKEN_LIST: list }
   const stop = new AbortController()
   const refused: string[] = []
   const warnings: string[] = []
@@ -51,7 +56,11 @@ async function ingestWith(
     tokenListCurrent: () => {},
     tokenListRefused: (reason: string) => void refused.push(reason),
   }
-  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) })
+  const write = (line: string) => {
+    if (line.includes('"level":40')) warnings.push(line)
+    if (stopWhen !== undefined && line.includes(stopWhen)) stop.abort()
+  }
+  const log = pino({}, { write })
   const config = parseEnv(IngestConfig, settings)
   try {
     for await (const { block } of ingest({
@@ -89,7 +98,7 @@ test('a list that changes at its URL holds from the next block on, without a res
   clickhouseEnv,
 }) => {
   const served = await serveList(BEFORE)
-  await ingestWith(clickhouseEnv, clickhouse, served, (block) => {
+  await ingestWith(clickhouseEnv, clickhouse, served.url, (block) => {
     if (block >= 40) served.content = AFTER
   })
   const [first, second, ...more] = await tokenLists(clickhouse)
@@ -114,6 +123,48 @@ test('a list that changes at its URL holds from the next block on, without a res
   expect(code).toBe(0)
 })
 
+test('a file that is written again is taken over in the same way', async ({ clickhouse, clickhouseEnv }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'plumbline-list-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'list.json')
+  writeFileSync(path, BEFORE)
+  await ingestWith(clickhouseEnv, clickhouse, path, (block) => {
+    if (block < 80) writeFileSync(path, block < 40 ? BEFORE : AFTER)
+    else rmSync(path, { force: true })
+  })
+  const lists = await tokenLists(clickhouse)
+  expect(lists.map(listedIn)).toEqual([
+    ['ABUSD', 'BWUSD'],
+    ['ABUSD', 'CNUSD'],
+  ])
+  expect((await sampled(clickhouse)).get(address('CNUSD'))).toMatchObject({
+    first: lists[1]?.from_block,
+    last: chain.head,
+  })
+})
+
+test('an ingest that ends between the record of a list and its first block resumes with that list', async ({
+  clickhouse,
+  clickhouseEnv,
+}) => {
+  const served = await serveList(BEFORE)
+  const change = (block: number) => {
+    if (block >= 40) served.content = AFTER
+  }
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, 20, { ...SETTINGS, TOKEN_LIST: served.url })
+  await ingestWith(clickhouseEnv, clickhouse, served.url, change, 'recorded a token list')
+  const lists = await tokenLists(clickhouse)
+  expect(lists.map(listedIn).at(-1)).toEqual(['ABUSD', 'CNUSD'])
+  const changed = lists.at(-1)?.from_block ?? 0
+  expect((await newestBlock(clickhouse))?.block_number).toBe(changed - 1)
+
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head, { ...SETTINGS, TOKEN_LIST: served.url })
+  expect(await tokenLists(clickhouse)).toEqual(lists)
+  const rows = await sampled(clickhouse)
+  expect(rows.get(address('BWUSD'))).toMatchObject({ last: changed - 1 })
+  expect(rows.get(address('CNUSD'))).toMatchObject({ first: changed, last: chain.head })
+})
+
 test('a wrong answer, or none, keeps the last good list, is logged once, and stops nothing', async ({
   clickhouse,
   clickhouseEnv,
@@ -123,7 +174,7 @@ test('a wrong answer, or none, keeps the last good list, is logged once, and sto
     ...JSON.parse(BEFORE),
     tokens: [{ ...JSON.parse(BEFORE).tokens[0], chainId: 1 }],
   })
-  const { refused, warnings } = await ingestWith(clickhouseEnv, clickhouse, served, (block) => {
+  const { refused, warnings } = await ingestWith(clickhouseEnv, clickhouse, served.url, (block) => {
     served.content = block < 40 ? '{' : block < 80 ? otherChain : 503
   })
   expect(await tokenLists(clickhouse)).toHaveLength(1)
