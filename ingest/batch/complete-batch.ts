@@ -96,7 +96,9 @@ async function readAtBlocks(reader: BatchReader, decoded: readonly DecodedBlock[
       unlessUnpriced,
     ),
     ofEach('read depths', ({ block, sampled, tooDeep }) =>
-      hasPegs && isDepthDue(block) ? readDepths(rpc, quotedOf(stablesIn(scope, sampled), tooDeep), block) : none(),
+      hasPegs && isDepthDue(block)
+        ? readDepths(rpc, quotedOf(stablesIn(scope, sampled), tooDeep), block, unlistedAmong(sampled))
+        : none(),
     ),
     ofEach('read states', ({ block, touched }) =>
       readStates(rpc, hasState ? touched.filter((stable) => hasStable(scope, stable)) : [], block),
@@ -138,6 +140,10 @@ function factsOf(
     }),
   }
 }
+
+/** Those of the sampled stables that are not on the token list. */
+const unlistedAmong = (sampled: readonly SampledStable[]): ReadonlySet<string> =>
+  new Set(sampled.filter(({ tier }) => tier === 'unlisted').map(({ stable }) => stable))
 
 /** Those of the sampled stables that the DEX quotes, except those in `tooDeep`. */
 const quotedOf = (sampled: readonly SampledStable[], tooDeep: ReadonlySet<string>): string[] =>

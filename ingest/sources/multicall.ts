@@ -64,11 +64,17 @@ export type Call = { target: string; callData: Hex }
 export type BlockId = { number: number; hash: string }
 
 /**
- * Most calls in one eth_call. A quote takes some 15,000 gas, or a few times that if it passes through many orders or
- * several books; nodes allow an eth_call 50 million gas (the default of Reth and Geth). Such a request has 150 kB;
- * anvil accepts 2 MB. More calls at once are hardly faster, and nodes answer several requests concurrently.
+ * Most calls in one eth_call, for which nodes allow 50 million gas (the default of Reth and Geth). A quote takes some 15,000
+ * gas, and since fork T12 some more for each order that it passes: one of a token passes one order a book, since orders have
+ * at least a hundred; one of a million may pass ten thousand. Such a request has 150 kB; anvil accepts 2 MB. More calls at
+ * once are hardly faster, and nodes answer several requests concurrently.
  */
 export const MOST_CALLS = 250
+
+/** How much gas an eth_call may take whose cost a stranger decides: enough to pass hundreds of orders. */
+const STRANGER_GAS = 2_000_000
+/** After so many calls of a group that take more, the rest of it is not made. */
+const MOST_EXHAUSTED = 4
 
 /** About so many calls are encoded at a time, some 600 bytes each: two hundred blocks of a thousand stables have 400,000. */
 const MOST_ENCODED = 20_000
@@ -186,19 +192,18 @@ async function unlessMined<Result>(rpc: Rpc, { number, hash }: BlockId, read: ()
   }
 }
 
-/**
- * Runs calls in one. If they exceed the node's limits, runs each half of them; if the gas was enough for some of them, the
- * others in parts of as many.
- */
-async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<CallResult[]> {
-  const params = [multicallOf(calls), { blockHash: block.hash }]
-  const answer = await rpc.request('eth_call', params, Bytes).catch((error: unknown) => {
+/** A revert returns its reason. A call that ran out of gas returns nothing; one before it may have used the gas up. */
+const isExhausted = ({ success, returnData }: CallResult): boolean => !success && returnData === '0x'
+
+/** Runs calls in one eth_call; null if they are too many for the node, or for the gas that it may use. */
+async function callOnce(rpc: Rpc, calls: readonly Call[], block: BlockId, gas?: number): Promise<CallResult[] | null> {
+  const request = gas === undefined ? multicallOf(calls) : { ...multicallOf(calls), gas: numberToHex(gas) }
+  const answer = await rpc.request('eth_call', [request, { blockHash: block.hash }], Bytes).catch((error: unknown) => {
     if (isStateUnavailable(error)) throw new StateUnavailableError(block.number, error)
-    if (calls.length > 1 && isTooMuch(error)) return null
+    if ((calls.length > 1 || gas !== undefined) && isTooMuch(error)) return null
     throw error
   })
-  const halves = () => runParts(rpc, calls, block, Math.ceil(calls.length / 2))
-  if (answer === null) return halves()
+  if (answer === null) return null
   let results: CallResult[]
   try {
     results = decodeResults(answer)
@@ -207,13 +212,25 @@ async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Ca
   }
   if (results.length !== calls.length)
     throw new RpcAnswerError(`made ${calls.length} calls at block ${block.number}, got ${results.length} results`)
-  // A revert returns its reason. A call that ran out of gas returns nothing; other calls may have used the gas up.
-  const isExhausted = ({ success, returnData }: CallResult): boolean => !success && returnData === '0x'
-  const exhausted = calls.filter((_, i) => isExhausted(results[i] as CallResult))
-  if (exhausted.length === 0 || calls.length === 1) return results
-  if (exhausted.length === calls.length) return halves()
-  const again = await runParts(rpc, exhausted, block, calls.length - exhausted.length)
-  return results.map((result) => (isExhausted(result) ? (again.shift() as CallResult) : result))
+  return results
+}
+
+/**
+ * Runs calls in one eth_call. If they are too many for the node, runs each half of them. If the gas ran out, the first call
+ * without a result is the one that used it up, or was the last that it was enough for: it is run alone, and the others
+ * again. So each call that takes all there is costs the node two eth_calls, however many are beside it.
+ */
+async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<CallResult[]> {
+  const results = await callOnce(rpc, calls, block)
+  if (results === null) return runParts(rpc, calls, block, Math.ceil(calls.length / 2))
+  const [first, ...others] = calls.filter((_, i) => isExhausted(results[i] as CallResult))
+  if (first === undefined || calls.length === 1) return results
+  const [alone, again] = await Promise.all([
+    run(rpc, [first], block),
+    others.length === 0 ? [] : run(rpc, others, block),
+  ])
+  const rest = [...alone, ...again]
+  return results.map((result) => (isExhausted(result) ? (rest.shift() as CallResult) : result))
 }
 
 /** Whether the node refused a multicall because of its gas, its size or its duration. */
@@ -223,3 +240,49 @@ const isTooMuch = (error: unknown): boolean =>
     error.details,
   ) ||
     ('status' in error && error.status === 413))
+
+const EXHAUSTED: CallResult = { success: false, returnData: '0x' }
+
+/** Whether a group of calls had gas enough, and the result of each of them. */
+type LimitedGroup = { isWhole: boolean; results: CallResult[] }
+
+/**
+ * A group in one eth_call; if the gas is not enough for all, one by one, because where it ran out tells nothing of those
+ * after it.
+ */
+async function runLimited(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<LimitedGroup> {
+  const together = await callOnce(rpc, calls, block, STRANGER_GAS)
+  if (together && !together.some(isExhausted)) return { isWhole: true, results: together }
+  const results: CallResult[] = []
+  for (const call of calls.length === 1 ? [] : calls) {
+    if (results.filter(isExhausted).length >= MOST_EXHAUSTED) break
+    const [alone = EXHAUSTED] = (await callOnce(rpc, [call], block, STRANGER_GAS)) ?? []
+    results.push(alone)
+  }
+  return { isWhole: false, results: calls.map((_, i) => results[i] ?? EXHAUSTED) }
+}
+
+/**
+ * Runs calls whose cost a stranger decides, as of quotes through books that he has filled: the results of each group, in
+ * their order. Each group has eth_calls of its own, so that what a call returns does not depend on other groups; one that
+ * takes more than STRANGER_GAS fails without data. With `mostDear`, the groups are run one after the other, and none any more
+ * once so many have lacked gas.
+ */
+export async function runOfStrangers(
+  rpc: Rpc,
+  groups: ReadonlyArray<readonly Call[]>,
+  block: BlockId,
+  { mostDear }: { mostDear?: number } = {},
+): Promise<CallResult[][]> {
+  const inTurn = async (most: number): Promise<CallResult[][]> => {
+    const ended: LimitedGroup[] = []
+    for (const calls of groups) {
+      if (ended.filter(({ isWhole }) => !isWhole).length >= most) break
+      ended.push(await runLimited(rpc, calls, block))
+    }
+    return groups.map((calls, i) => ended[i]?.results ?? calls.map(() => EXHAUSTED))
+  }
+  const atOnce = () => Promise.all(groups.map(async (calls) => (await runLimited(rpc, calls, block)).results))
+  const read = () => (mostDear === undefined ? atOnce() : inTurn(mostDear))
+  return rpc.followsNewest && groups.length > 0 ? unlessMined(rpc, block, read) : read()
+}

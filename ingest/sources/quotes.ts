@@ -4,7 +4,7 @@ import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { type BlockId, type Call, type CallResult, runCalls } from './multicall.js'
+import { type BlockId, type Call, type CallResult, partsOf, runCalls, runOfStrangers } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const AMOUNT_IN = toFunctionSelector('quoteSwapExactAmountIn(address,address,uint128)')
@@ -85,22 +85,40 @@ export async function readQuotes(rpc: Rpc, stables: readonly string[], block: Bl
   })
 }
 
+/** Both quotes of a stable in each size, sizes ascending. */
+const depthCalls = (stable: string): Call[] =>
+  DEPTH_SIZES.flatMap((size_tokens) => sharedQuoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
+const CALLS_OF_DEPTH = 2 * DEPTH_SIZES.length
+
 /**
  * What each size of each stable sells for and costs on the DEX at the end of a block: one sample per stable and size,
- * in the order of the stables, sizes ascending. Rejects with StateUnavailableError if the node no longer has the state.
+ * in the order of the stables, sizes ascending. Those of the `unlisted` are read apart, with a limit of gas: whoever made
+ * such a token may have filled its books. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readDepths(
   rpc: Rpc,
   stables: readonly string[],
   block: BlockId & { time: number },
+  unlisted: ReadonlySet<string> = new Set(),
 ): Promise<DepthSample[]> {
   const sizes = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
-  const calls = sizes.flatMap(({ stable, size_tokens }) => sharedQuoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
-  const results = await runCalls(rpc, calls, block)
-  return sizes.map(({ stable, size_tokens }, i) => {
+  const listed = stables.filter((stable) => !unlisted.has(stable))
+  const others = stables.filter((stable) => unlisted.has(stable))
+  const [ofListed, ofOthers] = await Promise.all([
+    runCalls(rpc, listed.flatMap(depthCalls), block),
+    runOfStrangers(rpc, others.map(depthCalls), block),
+  ])
+  const resultsOf = new Map(
+    [...listed, ...others].map((stable, i) => {
+      const first = CALLS_OF_DEPTH * i
+      return [stable, ofOthers[i - listed.length] ?? ofListed.slice(first, first + CALLS_OF_DEPTH)] as const
+    }),
+  )
+  return sizes.map(({ stable, size_tokens }) => {
     const size = BigInt(size_tokens) * ONE_TOKEN
-    const sell = quoteOf(size, results[2 * i] as CallResult)
-    const buy = quoteOf(size, results[2 * i + 1] as CallResult)
+    const at = 2 * DEPTH_SIZES.indexOf(size_tokens)
+    const sell = quoteOf(size, resultsOf.get(stable)?.[at] as CallResult)
+    const buy = quoteOf(size, resultsOf.get(stable)?.[at + 1] as CallResult)
     return {
       stable,
       size_tokens,
@@ -116,12 +134,14 @@ export async function readDepths(
 
 /** Most amounts whose book values are read in one block: as many calls as fit one request. */
 const MOST_BOOK_VALUES = 250
+/** How many are read in one eth_call, and of how many such eth_calls the gas may run out in one block. */
+const [BOOK_VALUES_AT_ONCE, MOST_DEAR_GROUPS] = [8, 3]
 
 /**
  * What the DEX pays for each of these amounts at the end of a block, in base units of the reference stable; null where
  * it would not take the whole amount. The result ends after MOST_BOOK_VALUES: the others are not asked for, because
- * anybody can fill a block with amounts of tokens of their own. Rejects with StateUnavailableError if the node no longer
- * has the state.
+ * anybody can fill a block with amounts of tokens of their own; nor are those that take more gas than is allowed to
+ * strangers. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readBookValues(
   rpc: Rpc,
@@ -129,5 +149,6 @@ export async function readBookValues(
   block: BlockId,
 ): Promise<Array<bigint | null>> {
   const calls = amounts.slice(0, MOST_BOOK_VALUES).map(({ token, amount }) => quoteCalls(token, amount)[0])
-  return (await runCalls(rpc, calls, block)).map(amountOf)
+  const groups = partsOf(calls, BOOK_VALUES_AT_ONCE)
+  return (await runOfStrangers(rpc, groups, block, { mostDear: MOST_DEAR_GROUPS })).flat().map(amountOf)
 }

@@ -100,5 +100,5 @@ test('calls for which the gas was not enough are made again, and only these', as
   }
   const found = await runCalls({ request } as unknown as Rpc, callsOf(0, 25), blockOf(1))
   expect(found).toEqual([...returned(callsOf(0, 24)), { success: false, returnData: '0x' }])
-  expect(made).toEqual([25, 10, 5, 1])
+  expect(made).toEqual([25, 1, 14, 1, 3, 1])
 })
