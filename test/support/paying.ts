@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { Challenge, Credential } from 'mppx'
@@ -16,6 +17,7 @@ import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { PAYER_KEY } from '../../local/chain/accounts.js'
 import { CHAIN_ID } from '../../local/chain/anvil.js'
 import type { BareChain } from '../../local/chain/bare-chain.js'
+import './t4-nonces.mjs'
 import { addBlocks, addFacts, flow, stableAddress, stablecoin, stateRead } from './rows.js'
 
 const NOW = Math.floor(Date.now() / 1000)
@@ -81,12 +83,15 @@ export const payer = (rpcUrl: string, account: LocalAccount, mode: 'pull' | 'pus
     methods: [tempo.charge({ account, mode, getClient: () => clientOn(rpcUrl, account) })],
   })
 
-/** Runs mppx's own command line tool, unchanged, with the key that the local chain reserves for payers. */
+/** Node's flags for another program that pays on the local chain. */
+export const T4_NONCES = ['--import', fileURLToPath(new URL('./t4-nonces.mjs', import.meta.url))] as const
+
+/** Runs mppx's own command line tool, with the key and the nonces that the local chain has for payers. */
 export async function mppx(rpcUrl: string, ...args: string[]): Promise<{ code: number; output: string }> {
   const bin = join(dirname(createRequire(import.meta.url).resolve('mppx')), 'bin.js')
   // Colours, which CI systems request, are not part of the output.
   const env = { ...process.env, NO_COLOR: '1', MPPX_PRIVATE_KEY: PAYER_KEY, MPPX_RPC_URL: rpcUrl }
-  return promisify(execFile)(process.execPath, [bin, ...args], { env }).then(
+  return promisify(execFile)(process.execPath, [...T4_NONCES, bin, ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     ({ code, stdout, stderr }) => ({ code, output: stdout + stderr }),
   )

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { codeBlocks } from '../../support/markdown.js'
+import { T4_NONCES } from '../../support/paying.js'
 import { test as base } from '../../support/payments.js'
 import { stableAddress } from '../../support/rows.js'
 
@@ -99,7 +100,7 @@ test('the package is packed and installed from its file, and its README and a st
   const printed: string[] = []
   // No sample comes in this test, for which the program about the stream waits.
   for (const [i, code] of adapted.entries())
-    if (!code.includes('streamEvents')) printed.push(await run('node', `out/readme-${i}.js`))
+    if (!code.includes('streamEvents')) printed.push(await run('node', ...T4_NONCES, `out/readme-${i}.js`))
   expect(printed[0]).toMatch(/^S1 /m)
   expect(printed.join('')).toContain('not a tracked stable')
   // The last program pays, and prints the briefing.

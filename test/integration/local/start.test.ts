@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { payee } from '../../../local/chain/accounts.js'
 import { codeBlocks } from '../../support/markdown.js'
-import { balanceOf } from '../../support/paying.js'
+import { balanceOf, T4_NONCES } from '../../support/paying.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const MAIN = join(ROOT, 'dist/local/main.js')
@@ -142,8 +142,9 @@ async function followRecipe(api: string, node: string): Promise<string> {
     .replaceAll('http://127.0.0.1:3000', new URL(api).origin)
     .replaceAll('http://127.0.0.1:8545', node)
     // The same tool, without asking the registry for it.
-    .replaceAll(/npx -y (\S+)@[\d.]+/g, '$1')
-  const env = { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}${delimiter}${process.env.PATH}` }
+    .replaceAll(/npx -y( -p \S+)+ /g, '')
+  const PATH = `${join(ROOT, 'node_modules/.bin')}${delimiter}${process.env.PATH}`
+  const env = { ...process.env, PATH, NODE_OPTIONS: T4_NONCES.join(' ') }
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, maxBuffer: 2 ** 26 })
   return stdout
 }
