@@ -19,6 +19,11 @@ export const PROBLEM_KINDS = {
     see: 'payments',
     means: 'the payer’s account cannot pay the price and the fee; nothing was charged',
   },
+  'number-too-large': {
+    see: 'payments',
+    means:
+      'the nonce, or a time, of the signed transaction is 2^53 or more; nothing was sent: sign a smaller one, or send it yourself and present its hash',
+  },
   forbidden: { see: 'keys', means: 'the key is valid, but not for this route' },
   'unknown-route': { see: 'errors', means: 'there is no such path' },
   'unknown-stable': { see: 'errors', means: 'the address is not a tracked stable' },

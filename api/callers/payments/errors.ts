@@ -1,5 +1,6 @@
 import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
 import { askForKey, BEARER_CHALLENGE, NO_STORE, ProblemError, retryAfter, UnavailableError } from '../../http/errors.js'
+import type { ProblemKind } from '../../http/problem-kinds.js'
 
 /** The route costs something, the request came without a key, and this service takes no payments. */
 export class PaymentRequiredError extends ProblemError {
@@ -17,8 +18,15 @@ export class PaymentRequiredError extends ProblemError {
   }
 }
 
+/** Kinds of refused payments for which MPP has no type. */
+const OWN_KINDS = ['insufficient-funds', 'number-too-large'] as const
+
+/** The problem's kind for the kind of a refusal. */
+const kindOf = (kind: string): ProblemKind | { type: string } =>
+  OWN_KINDS.find((own) => own === kind) ?? { type: `https://paymentauth.org/problems/${kind}` }
+
 type Refusal = {
-  /** The last part of the problem's type, at paymentauth.org except for insufficient funds, for which MPP has no type. */
+  /** The last part of the problem's type, at paymentauth.org unless MPP has no such type. */
   kind: string
   detail: string
   /** In whole units of the currency. */
@@ -35,7 +43,7 @@ export class PaymentRefusedError extends ProblemError {
   constructor({ kind, detail, price, currency, challenge, retryAfterSeconds }: Refusal) {
     super(detail, {
       status: 402,
-      kind: kind === 'insufficient-funds' ? kind : { type: `https://paymentauth.org/problems/${kind}` },
+      kind: kindOf(kind),
       headers: {
         ...NO_STORE,
         'www-authenticate': [challenge, BEARER_CHALLENGE],

@@ -92,7 +92,7 @@ export function createFunds(client: Client, { recipient, currency, rpcUrl }: Pay
   return {
     has: async (proof, amount) => {
       if (proof.mode === 'push') return hasArrived(proof)
-      const signer = await proof.signer()
+      const signer = proof.signer()
       return signer !== null && signer === proof.payer && canPay(signer as Address, amount)
     },
   }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Challenge, Credential, PaymentRequest } from 'mppx'
-import { type Hex, keccak256 } from 'viem'
-import { Transaction } from 'viem/tempo'
+import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { RefusedPayment } from './refused-payment.js'
+import { readSignedTransaction, type SignedTransaction, unsafeNumberOf } from './signed-transaction.js'
 
 /** A credential for one of our challenges, not yet checked against the chain. */
 export type Proof = {
@@ -15,8 +15,10 @@ export type Proof = {
   /** Lower case; empty if the credential does not name it. */
   payer: string
   /** Whose signature a transaction has, in lower case; null for a hash, and for other signatures than secp256k1. */
-  signer: () => Promise<string | null>
+  signer: () => string | null
   txHash: Hex
+  /** The token that the challenge asks for; lower case. */
+  currency: Address
   scope: string
   nonce: string
 }
@@ -34,39 +36,29 @@ const Meta = z.object({ _mppx_scope: z.string(), nonce: z.string() })
 const malformed = (detail: string, cause?: unknown) =>
   new RefusedPayment({ kind: 'malformed-credential', detail }, cause)
 
-/**
- * The transaction's hash in the canonical form that nodes return, because signatures can be encoded in several ways.
- */
-async function readTransaction(
-  serialized: Hex,
-  chainId: number,
-): Promise<Pick<Proof, 'payer' | 'signer'> & { hash: Hex }> {
-  let transaction: Transaction.TransactionSerializableTempo
-  let hash: Hex
-  try {
-    transaction = Transaction.deserialize(serialized as Transaction.TransactionSerializedTempo)
-    hash = keccak256((await Transaction.serialize(transaction)) as Hex)
-  } catch (cause) {
+/** The transaction of a payload. Throws RefusedPayment if it cannot be read, or cannot be sent as it was signed. */
+async function readTransaction(serialized: Hex, chainId: number): Promise<SignedTransaction> {
+  const unreadable = (cause: unknown): never => {
     throw new RefusedPayment({ kind: 'invalid-payload', detail: 'the transaction cannot be read' }, cause)
   }
+  let unsafe: string | null = null
+  try {
+    unsafe = unsafeNumberOf(serialized)
+  } catch (cause) {
+    unreadable(cause)
+  }
+  if (unsafe !== null)
+    throw new RefusedPayment({
+      kind: 'number-too-large',
+      detail: `the transaction’s ${unsafe} is 2^53 or more, and this service cannot send such a transaction as it was signed; nothing was sent. Sign one with a smaller ${unsafe}, or send it yourself and present its hash`,
+    })
+  const transaction = await readSignedTransaction(serialized).catch(unreadable)
   if (transaction.chainId !== chainId)
     throw new RefusedPayment({
       kind: 'verification-failed',
       detail: `the transaction is for chain ${transaction.chainId}; payments are made on chain ${chainId}`,
     })
-  return { hash, payer: transaction.from?.toLowerCase() ?? '', signer: () => signerOf(transaction) }
-}
-
-/**
- * Whose signature a transaction has; null if that cannot be recovered from it. `from` proves nothing: it may be written
- * in the transaction, and a passkey or an access key names its account.
- */
-async function signerOf(transaction: Transaction.TransactionSerializableTempo): Promise<string | null> {
-  if (transaction.signature?.type !== 'secp256k1') return null
-  const { from: _, ...unnamed } = transaction
-  const serialized = await Transaction.serialize(unnamed as Transaction.TransactionSerializableTempo)
-  const { from } = Transaction.deserialize(serialized as Transaction.TransactionSerializedTempo)
-  return from?.toLowerCase() ?? null
+  return transaction
 }
 
 /** Whether an Authorization header answers one of our challenges, with any content. */
@@ -101,18 +93,19 @@ export async function readProof(authorization: string, secretKey: string, chainI
     })
   const { data } = payload
   const claimed = (PAYER.exec(source ?? '')?.[1] ?? '').toLowerCase()
-  const { hash, payer, signer } =
+  const { hash, from, signer } =
     data.type === 'hash'
-      ? { hash: data.hash.toLowerCase() as Hex, payer: claimed, signer: async () => null }
+      ? { hash: data.hash.toLowerCase() as Hex, from: claimed, signer: () => null }
       : await readTransaction(data.signature as Hex, chainId)
   return {
     credential,
     challengeId: challenge.id,
     digest: createHash('sha256').update(`${challenge.id} ${data.type} ${hash}`).digest('hex'),
     mode: data.type === 'hash' ? 'push' : 'pull',
-    payer,
+    payer: from,
     signer,
     txHash: hash,
+    currency: `${challenge.request.currency}`.toLowerCase() as Address,
     scope: meta._mppx_scope,
     nonce: meta.nonce,
   }

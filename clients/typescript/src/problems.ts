@@ -26,6 +26,7 @@ const BY_TYPE: ReadonlyMap<string, ProblemClass> = new Map<string, ProblemClass>
   ['urn:plumbline:problem:payment-required', PaymentRequiredError],
   ['https://paymentauth.org/problems/payment-required', PaymentRequiredError],
   ['urn:plumbline:problem:insufficient-funds', InsufficientFundsError],
+  ['urn:plumbline:problem:number-too-large', PaymentRefusedError],
   ['urn:plumbline:problem:unknown-stable', UnknownStableError],
   ['urn:plumbline:problem:before-history', BeforeHistoryError],
   ['urn:plumbline:problem:unknown-route', UnknownRouteError],

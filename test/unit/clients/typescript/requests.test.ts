@@ -106,6 +106,7 @@ describe('errors', () => {
     [402, urn('payment-required'), PaymentRequiredError],
     [402, 'https://paymentauth.org/problems/verification-failed', PaymentRefusedError],
     [402, urn('insufficient-funds'), InsufficientFundsError],
+    [402, urn('number-too-large'), PaymentRefusedError],
     [403, urn('forbidden'), ForbiddenError],
     [404, urn('unknown-stable'), UnknownStableError],
     [404, urn('before-history'), BeforeHistoryError],

@@ -228,6 +228,28 @@ test('a transaction for another chain is refused', async ({ chain, serve }) => {
   expect(await earned(served)).toBe(0n)
 })
 
+test('a transaction with a nonce of 2^53 or more is refused by name: nothing is taken, and its challenge can still be paid', async ({
+  chain,
+  serve,
+  ledger,
+}) => {
+  const served = await serve()
+  const target = `${served.url}${path}`
+  const credential = await credentialFor(chain.rpcUrl, await challengeAt(target), alice)
+  const before = await balanceOf(chain.rpcUrl, alice.address)
+  for (const nonce of [2n ** 53n + 1n, 2n ** 64n - 1n]) {
+    const { kind, detail } = await refusal(await present(target, await resigned(credential, alice, { nonce })))
+    expect([kind, detail]).toEqual([
+      'urn:plumbline:problem:number-too-large',
+      expect.stringContaining('present its hash'),
+    ])
+  }
+  expect([await earned(served), await balanceOf(chain.rpcUrl, alice.address)]).toEqual([0n, before])
+  expect(await ledger(served.terms.recipient)).toEqual([])
+  expect((await present(target, credential)).status).toBe(200)
+  expect(await earned(served)).toBe(20_000n)
+})
+
 test('a hash that is in no block is refused with Retry-After', async ({ serve }) => {
   const { url } = await serve()
   const payload = { type: 'hash', hash: `0x${'ab'.repeat(32)}` }

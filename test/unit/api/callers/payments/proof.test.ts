@@ -1,9 +1,11 @@
 import { Challenge, Credential } from 'mppx'
+import { fromRlp, type Hex, keccak256, numberToHex, toRlp } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Transaction } from 'viem/tempo'
 import { describe, expect, test } from 'vitest'
 import { createGateway } from '../../../../../api/callers/payments/gateway.js'
 import { readProof } from '../../../../../api/callers/payments/proof.js'
+import { readSignedTransaction } from '../../../../../api/callers/payments/signed-transaction.js'
 import type { PaymentTerms } from '../../../../../api/callers/payments/terms.js'
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 
@@ -133,7 +135,80 @@ describe('a credential', () => {
       const payload = { type: 'transaction', signature: transaction }
       const proof = await read(Credential.serialize({ challenge: own, payload }))
       expect(proof.payer).toBe(from.address.toLowerCase())
-      expect(await proof.signer()).toBe(payer.address.toLowerCase())
+      expect(proof.signer()).toBe(payer.address.toLowerCase())
+    }
+  })
+})
+
+describe('a signed transaction', () => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  const LARGEST = 2n ** 64n - 1n
+  const calls = [{ to: terms.recipient, data: '0x', value: 0n }]
+  const signed = (changes: object) =>
+    payer.signTransaction({ chainId: CHAIN_ID, type: 'tempo', calls, gas: 1n, maxFeePerGas: 1n, ...changes } as never, {
+      serializer: Transaction.serialize as never,
+    }) as Promise<Transaction.TransactionSerializedTempo>
+  const sentByMppx = async (transaction: Transaction.TransactionSerializedTempo) =>
+    Transaction.serialize(Transaction.deserialize(transaction))
+
+  test.for([0n, 1n, 2n ** 53n - 1n, 2n ** 53n + 1n, LARGEST - 1n, LARGEST])(
+    'with nonce %s has the hash of the bytes that were signed, and their signer',
+    async (nonce) => {
+      for (const nonceKey of [0n, 1n, 2n ** 256n - 1n]) {
+        const transaction = await signed({ nonce, nonceKey })
+        const read = await readSignedTransaction(transaction)
+        expect(read).toMatchObject({ hash: keccak256(transaction), from: payer.address.toLowerCase() })
+        expect(read.signer()).toBe(payer.address.toLowerCase())
+      }
+    },
+  )
+
+  test('has the same hash, however its signature is encoded', async () => {
+    const transaction = await signed({ nonce: LARGEST })
+    const yParity = transaction.slice(-2)
+    const others = [
+      yParity === '1b' || yParity === '00' ? '00' : '01',
+      yParity === '1b' || yParity === '00' ? '1b' : '1c',
+    ]
+    for (const other of others)
+      expect((await readSignedTransaction(`${transaction.slice(0, -2)}${other}` as Hex)).hash).toBe(
+        keccak256(transaction),
+      )
+  })
+
+  test('is refused by name where mppx would send another one than was signed', async () => {
+    const own = await challenge()
+    const refusalOf = async (transaction: string) => {
+      const payload = { type: 'transaction', signature: transaction }
+      return read(Credential.serialize({ challenge: own, payload })).then(
+        () => null,
+        (error) => error.refusal,
+      )
+    }
+    const largestSafe = await signed({ nonce: 2n ** 53n - 1n, nonceKey: 2n ** 256n - 1n })
+    expect(await sentByMppx(largestSafe)).toBe(largestSafe)
+    expect(await refusalOf(largestSafe)).toBe(null)
+    for (const nonce of [2n ** 53n + 1n, LARGEST]) {
+      const transaction = await signed({ nonce, nonceKey: 2n ** 256n - 1n })
+      // Once this is equal, mppx can send it, and there is nothing to refuse.
+      expect(await sentByMppx(transaction)).not.toBe(transaction)
+      expect(await refusalOf(transaction)).toMatchObject({
+        kind: 'number-too-large',
+        detail: expect.stringContaining('nonce is 2^53 or more'),
+      })
+    }
+    // viem signs no such time, but a wallet may.
+    const ordinary = await signed({ nonce: 1n, validBefore: 1 })
+    const fields = fromRlp(`0x${ordinary.slice(4)}`, 'hex') as Hex[]
+    for (const [name, position] of [
+      ['validBefore', 8],
+      ['validAfter', 9],
+    ] as const) {
+      const transaction = `0x76${toRlp(fields.with(position, numberToHex(LARGEST))).slice(2)}`
+      expect(await refusalOf(transaction)).toMatchObject({
+        kind: 'number-too-large',
+        detail: expect.stringContaining(`${name} is 2^53 or more`),
+      })
     }
   })
 })
