@@ -120,7 +120,7 @@ export async function buildApp(deps: AppDeps) {
   paid(app, payments)
   cache(app, deps.cache ?? { maxBytes: 0 }, database)
   await openapi(app, {
-    payable: terms && ((price, summary) => paymentInfo(terms, price, summary)),
+    payable: payments && { currencies: payments.currencies, info: paymentInfo },
     requestsPerMinute: most.free,
     readChainId,
   })

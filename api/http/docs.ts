@@ -23,7 +23,7 @@ function shown(document: ApiDocument, prices: ReadonlyMap<string, string>): ApiD
   for (const { operation } of operationsOf(document)) {
     operation.security ??= []
     const price = prices.get(operation.operationId)
-    if (price !== undefined) operation.summary += ` (${price} pathUSD)`
+    if (price !== undefined) operation.summary += ` (${price} USD)`
   }
   return document
 }

@@ -3,6 +3,9 @@ import { PlumblineError } from '../../process/errors.js'
 import { helpOf, type ProblemKind, typeOf } from './problem-kinds.js'
 import type { ParameterFault } from './validation.js'
 
+/** In whole units. `currency` is the preferred one of `currencies`, which are those that payments are taken in. */
+type Price = { price: string; currency: string; currencies?: readonly string[] }
+
 /** The parts of a problem document besides its text. */
 type ProblemTerms = {
   status: number
@@ -13,8 +16,8 @@ type ProblemTerms = {
   headers?: Record<string, string | string[]>
   /** The invalid parameters. */
   faults?: ParameterFault[]
-  /** The price of the request, in whole units of the currency. */
-  price?: { price: string; currency: string }
+  /** The price of the request. */
+  price?: Price
   /** Whether it is logged; if omitted, when the fault is on this side. */
   isLogged?: boolean
   cause?: unknown
@@ -47,7 +50,7 @@ export class ProblemError extends PlumblineError {
   readonly help: string
   readonly headers: Record<string, string | string[]>
   readonly faults: readonly ParameterFault[]
-  readonly price: { price: string; currency: string } | undefined
+  readonly price: Price | undefined
   readonly isLogged: boolean
   /** With 402: the coverage of the answer that is for sale. */
   coverage: Coverage | null = null
@@ -85,18 +88,18 @@ export class NotFoundError extends ProblemError {
 const INVALID_TOKEN = ', error="invalid_token"'
 
 /**
- * The Authorization header contains no valid key. The message never repeats the header. `challenge` is that of a payment
- * that would be accepted instead.
+ * The Authorization header contains no valid key. The message never repeats the header. `challenges` are those of
+ * payments that would be accepted instead.
  */
 export class InvalidKeyError extends ProblemError {
-  constructor(challenge?: string) {
+  constructor(challenges: readonly string[] = []) {
     super('the Authorization header does not contain a valid key', {
       status: 401,
       kind: 'invalid-key',
       headers:
-        challenge === undefined
+        challenges.length === 0
           ? askForKey(INVALID_TOKEN)
-          : { ...NO_STORE, 'www-authenticate': [challenge, `${BEARER_CHALLENGE}${INVALID_TOKEN}`] },
+          : { ...NO_STORE, 'www-authenticate': [...challenges, `${BEARER_CHALLENGE}${INVALID_TOKEN}`] },
     })
   }
 }

@@ -35,8 +35,12 @@ const Problem = z
     price: z
       .string()
       .optional()
-      .meta({ description: 'With 402: the price of the request, in whole units of the currency' }),
-    currency: z.string().optional().meta({ description: 'With 402: address of the stable to pay with' }),
+      .meta({ description: 'With 402: the price of the request, in whole units of any of the currencies' }),
+    currency: z.string().optional().meta({ description: 'With 402: address of the stable that is preferred' }),
+    currencies: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'With 402: addresses of all stables that the price can be paid with, preferred first' }),
     coverage: Coverage.optional().meta({ description: 'With 402: how complete the answer is that is for sale' }),
   })
   .meta({ id: 'Problem' })
@@ -81,7 +85,8 @@ function documentOf(problem: ProblemError, instance?: string): Problem {
     help,
     ...(instance !== undefined && { instance }),
     ...(faults[0] && { parameter: faults[0].parameter, errors: [...faults] }),
-    ...price,
+    ...(price && { price: price.price, currency: price.currency }),
+    ...(price?.currencies && { currencies: [...price.currencies] }),
     ...(coverage && { coverage }),
   }
 }

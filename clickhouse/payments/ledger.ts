@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { currenciesOn } from './currencies.js'
 
 /** A payment; the columns are described in clickhouse/schema. */
 export type Payment = {
@@ -120,13 +121,16 @@ export type Payee = { recipient: string; currency: string; realm: string }
 
 type PayeeEnv = {
   PAYMENT_RECIPIENT?: string | undefined
-  PAYMENT_CURRENCY: string
+  PAYMENT_CURRENCY?: readonly string[] | undefined
   PUBLIC_URL?: string | undefined
 }
 
-/** The payee that the environment names; null if it names no recipient. The realm is the host of PUBLIC_URL. */
-export function payeeOf({ PAYMENT_RECIPIENT, PAYMENT_CURRENCY, PUBLIC_URL }: PayeeEnv): Payee | null {
-  if (PAYMENT_RECIPIENT === undefined) return null
-  const realm = new URL(PUBLIC_URL ?? 'http://localhost').hostname
-  return { recipient: PAYMENT_RECIPIENT, currency: PAYMENT_CURRENCY, realm }
+/** The realm of payments: the host of PUBLIC_URL. */
+export const realmOf = ({ PUBLIC_URL = 'http://localhost' }: PayeeEnv): string => new URL(PUBLIC_URL).hostname
+
+/** The payees that the environment names on a chain, one for each currency; none if it names no recipient. */
+export function payeesOf(env: PayeeEnv, chainId: number): Payee[] {
+  const { PAYMENT_RECIPIENT: recipient, PAYMENT_CURRENCY } = env
+  if (recipient === undefined) return []
+  return currenciesOn(chainId, PAYMENT_CURRENCY).map((currency) => ({ recipient, currency, realm: realmOf(env) }))
 }

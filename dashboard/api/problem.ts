@@ -20,7 +20,8 @@ export class Problem extends Error {
   readonly retryAt: number | null
   /** With `priced`. */
   readonly price: string | null
-  readonly currency: string | null
+  /** With `priced`: addresses of the stables that it can be paid with, preferred first. */
+  readonly currencies: readonly string[]
   /** With `priced`: whether the service takes payments; if not, only a key helps. */
   readonly isPayable: boolean
   /** With `priced`: how complete the answer is that is for sale, in words. */
@@ -33,7 +34,7 @@ export class Problem extends Error {
     this.requestId = terms.requestId ?? null
     this.retryAt = terms.retryAt ?? null
     this.price = terms.price ?? null
-    this.currency = terms.currency ?? null
+    this.currencies = terms.currencies ?? []
     this.isPayable = terms.isPayable ?? false
     this.coverage = terms.coverage ?? null
   }
@@ -45,6 +46,7 @@ type Document = Partial<{
   detail: string
   price: string
   currency: string
+  currencies: readonly string[]
   coverage: { message: string }
 }>
 
@@ -74,7 +76,7 @@ export function problemOf(
     requestId: headers.get('x-request-id'),
     retryAt: passes ? nowMs + 1000 * (Number.isFinite(wait) ? wait : RETRY_SECONDS) : null,
     price: document?.price ?? null,
-    currency: document?.currency ?? null,
+    currencies: document?.currencies ?? (document?.currency === undefined ? [] : [document.currency]),
     isPayable: /\bPayment /.test(headers.get('www-authenticate') ?? ''),
     coverage: document?.coverage?.message ?? null,
   })

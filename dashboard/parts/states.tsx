@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
+import { API } from '../api/paths.js'
 import type { Problem } from '../api/problem.js'
-import type { Answered } from '../state/answer.js'
+import { type Answered, useAnswer } from '../state/answer.js'
 import { ticking } from '../state/clock.js'
 import { go, place } from '../state/location.js'
 import { ageText } from './figures.js'
+import { labelsOf, type Named, shortAddress } from './names.js'
 
 /** A state of the page in words, instead of or above a picture. */
 export function Notice({
@@ -56,11 +58,24 @@ function Retry({ at }: { at: number }) {
   return <> {seconds === 0 ? 'Trying again now.' : `Trying again in ${seconds} s.`}</>
 }
 
+/** The chain's own stable, which has its name before the list of stables is loaded. */
+const REFERENCE_STABLE = '0x20c0000000000000000000000000000000000000'
+const ALTERNATIVES = new Intl.ListFormat('en', { type: 'disjunction' })
+
+/** The stables that a price can be paid with, such as "OUSD, USDC.e, or pathUSD". */
+function Currencies({ addresses }: { addresses: readonly string[] }) {
+  const answer = useAnswer<{ stablecoins: Named[] }>(`${API}/stablecoins`)
+  const labels = labelsOf(answer.value.data?.stablecoins ?? [])
+  const nameOf = (address: string): string =>
+    address === REFERENCE_STABLE ? 'pathUSD' : (labels.get(address)?.text ?? shortAddress(address))
+  return <bdi>{ALTERNATIVES.format(addresses.map(nameOf))}</bdi>
+}
+
 /** What an answer costs, and how it can be had. */
-function Price({ problem: { price, isPayable, coverage } }: { problem: Problem }) {
+function Price({ problem: { price, currencies, isPayable, coverage } }: { problem: Problem }) {
   return (
     <>
-      It costs {price} pathUSD a request, or nothing with a subscription key
+      It costs {price} <Currencies addresses={currencies} /> a request, or nothing with a subscription key
       {isPayable ? '' : ', and this service takes no payments'}.{' '}
       <a href="/docs">{isPayable ? 'How to pay' : 'How to use a key'}</a> is in the reference. {coverage}
     </>

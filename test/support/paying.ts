@@ -58,10 +58,13 @@ export function keepTicking(chain: BareChain): () => Promise<void> {
   }
 }
 
+/** A token that every account of a new chain has, besides the reference stable. */
+export const ALPHA_USD = '0x20c0000000000000000000000000000000000001'
+
 /** Settings with a recipient that has never been paid. */
 export const paymentTerms = (rpcUrl: string, changes: Partial<PaymentTerms> = {}): PaymentTerms => ({
   recipient: privateKeyToAddress(generatePrivateKey()).toLowerCase() as Address,
-  currency: REFERENCE_STABLE,
+  currencies: [REFERENCE_STABLE],
   rpcUrl,
   realm: 'localhost',
   challengeSecret: 'a secret of the tests only, of 32 bytes',
@@ -97,9 +100,9 @@ export async function mppx(rpcUrl: string, ...args: string[]): Promise<{ code: n
   )
 }
 
-/** An account's balance of the reference stable, from the chain. */
-export const balanceOf = async (rpcUrl: string, account: string): Promise<bigint> =>
-  (await Actions.token.getBalance(clientOn(rpcUrl), { account: account as Address, token: REFERENCE_STABLE })).amount
+/** An account's balance of a token, from the chain. */
+export const balanceOf = async (rpcUrl: string, account: string, token = REFERENCE_STABLE): Promise<bigint> =>
+  (await Actions.token.getBalance(clientOn(rpcUrl), { account: account as Address, token: token as Address })).amount
 
 /** The same transaction with these changes, signed by another account, in the same credential. */
 export async function resigned(
@@ -128,9 +131,13 @@ export async function send(rpcUrl: string, from: LocalAccount, to: string, amoun
 export const present = (url: string, credential?: string): Promise<Response> =>
   fetch(url, credential === undefined ? {} : { headers: { authorization: credential } })
 
-/** The challenge of a route with a price. */
+/** The challenges of a route with a price, one in each currency. */
+export const challengesAt = async (url: string): Promise<Challenge.Challenge[]> =>
+  Challenge.fromResponseList(await present(url))
+
+/** The first challenge of a route with a price. */
 export const challengeAt = async (url: string): Promise<Challenge.Challenge> =>
-  Challenge.fromResponse(await present(url))
+  (await challengesAt(url))[0] as Challenge.Challenge
 
 /**
  * A real credential for a real challenge, signed (and, in push mode, sent) for the terms in `altered` instead of those

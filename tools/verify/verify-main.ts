@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { listPeriods, tokenLists } from '../../clickhouse/chain/token-lists.js'
 import { insertVerifyRun } from '../../clickhouse/chain/verify-runs.js'
-import { payeeOf } from '../../clickhouse/payments/ledger.js'
-import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { paymentCurrencies } from '../../clickhouse/payments/currencies.js'
+import { payeesOf } from '../../clickhouse/payments/ledger.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { IngestConfig } from '../../ingest/config.js'
@@ -37,7 +37,7 @@ const Flags = z.object({
 /** Of the API's payment settings, verify only needs those that name the recipient. */
 const VerifyConfig = IngestConfig.extend({
   PAYMENT_RECIPIENT: Address.optional(),
-  PAYMENT_CURRENCY: Address.default(REFERENCE_STABLE),
+  PAYMENT_CURRENCY: paymentCurrencies.optional(),
   PUBLIC_URL: envUrl('http', 'https').optional(),
   VERIFY_API_KEY: z.string().optional(),
 })
@@ -88,7 +88,7 @@ await runCommand('verify', async () => {
       seed: flags['--seed'],
       answers:
         count > 0 ? { count, api: { url, key: config.VERIFY_API_KEY ?? null, signal: stop.signal, clickhouse } } : null,
-      payee: payeeOf(config),
+      payees: payeesOf(config, chain.chain_id),
       onProgress: (done, of) => log.info(`${done} of ${of} compared`),
     })
     // The findings are printed even if this user may not record them.

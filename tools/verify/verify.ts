@@ -43,8 +43,8 @@ export type VerifyOptions = RereadOptions & {
   seed: number
   /** How many published answers to recompute from the blocks, and the API to ask; null for none. */
   answers: { count: number; api: Api } | null
-  /** The recipient of payments, if one is configured. */
-  payee: Payee | null
+  /** The recipient of payments with each currency, if one is configured. */
+  payees: readonly Payee[]
   onProgress: (done: number, of: number) => void
 }
 
@@ -146,7 +146,7 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
  * nothing after the tip's newest block is checked.
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
-  const { clickhouse, session, rpc, periods, payee, onProgress } = options
+  const { clickhouse, session, rpc, periods, payees, onProgress } = options
   const briefings = await readBriefings(options)
   const letGoUntil = await feesLetGoUntil(clickhouse)
   const covered = await coveredRanges(clickhouse)
@@ -194,7 +194,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkSupply(amounts),
     await checkFees(amounts, letGoUntil),
     ...(await checkHolders({ clickhouse, rpc, stables, ranges: transferEnds, seed: options.seed })),
-    await checkPayments({ clickhouse, rpc, payee, fromBlock: ranges[0]?.[0] ?? FIRST_BLOCK }),
+    await checkPayments({ clickhouse, rpc, payees, fromBlock: ranges[0]?.[0] ?? FIRST_BLOCK }),
   ]
 }
 

@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto'
 import type { Address, Hex } from 'viem'
 import { z } from 'zod'
-import { payeeOf } from '../../../clickhouse/payments/ledger.js'
-import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
+import { paymentCurrencies } from '../../../clickhouse/payments/currencies.js'
+import { realmOf } from '../../../clickhouse/payments/ledger.js'
 import { Address as AddressText } from '../../../clickhouse/store/values.js'
 import { ConfigError, envUrl } from '../../../process/environment.js'
 import type { PaymentTerms } from './terms.js'
@@ -10,7 +10,7 @@ import type { PaymentTerms } from './terms.js'
 /** The environment variables of payments, to be spread into the API's own schema. */
 export const paymentEnv = {
   PAYMENT_RECIPIENT: AddressText.optional(),
-  PAYMENT_CURRENCY: AddressText.default(REFERENCE_STABLE),
+  PAYMENT_CURRENCY: paymentCurrencies.optional(),
   PAYMENT_RPC_URL: envUrl('http', 'https').optional(),
   PAYMENT_FEE_PAYER_KEY: z
     .string()
@@ -21,7 +21,7 @@ export const paymentEnv = {
 
 type PaymentEnv = {
   PAYMENT_RECIPIENT?: string | undefined
-  PAYMENT_CURRENCY: string
+  PAYMENT_CURRENCY?: readonly string[] | undefined
   PAYMENT_RPC_URL?: string | undefined
   PAYMENT_FEE_PAYER_KEY?: string | undefined
   PUBLIC_URL?: string | undefined
@@ -36,8 +36,8 @@ const challengeSecret = (secretsKey: Buffer): string =>
 
 /** The settings in the environment; null without a recipient. Throws ConfigError if something is missing. */
 export function paymentTermsOf(env: PaymentEnv): PaymentTerms | null {
-  const payee = payeeOf(env)
-  if (!payee) return null
+  const { PAYMENT_RECIPIENT: recipient, PAYMENT_CURRENCY: currencies } = env
+  if (recipient === undefined) return null
   const rpcUrl = env.PAYMENT_RPC_URL ?? env.RPC_URL?.split(',', 1)[0]
   const missing = [
     ...(rpcUrl === undefined ? ['PAYMENT_RPC_URL'] : []),
@@ -46,9 +46,9 @@ export function paymentTermsOf(env: PaymentEnv): PaymentTerms | null {
   if (rpcUrl === undefined || env.SECRETS_KEY === undefined)
     throw new ConfigError(missing.map((name) => `${name}: required if PAYMENT_RECIPIENT is set`))
   return {
-    recipient: payee.recipient as Address,
-    currency: payee.currency as Address,
-    realm: payee.realm,
+    recipient: recipient as Address,
+    currencies: currencies as Address[] | undefined,
+    realm: realmOf(env),
     rpcUrl,
     challengeSecret: challengeSecret(env.SECRETS_KEY),
     feePayerKey: env.PAYMENT_FEE_PAYER_KEY as Hex | undefined,

@@ -4,10 +4,10 @@ import type { ProblemKind } from '../../http/problem-kinds.js'
 
 /** The route costs something, the request came without a key, and this service takes no payments. */
 export class PaymentRequiredError extends ProblemError {
-  /** `price` in whole units of the reference stable. */
+  /** `price` in dollars. */
   constructor(price: string) {
     super(
-      `this costs ${price} of the reference stable, but this service does not take payments; send a subscription key (scope paid) as a bearer token`,
+      `this costs ${price} dollars, but this service does not take payments; send a subscription key (scope paid) as a bearer token`,
       {
         status: 402,
         kind: 'payment-required',
@@ -29,27 +29,28 @@ type Refusal = {
   /** The last part of the problem's type, at paymentauth.org unless MPP has no such type. */
   kind: string
   detail: string
-  /** In whole units of the currency. */
+  /** In whole units of any of the currencies. */
   price: string
-  currency: string
-  /** For the header WWW-Authenticate. */
-  challenge: string
+  /** Preferred first; at least one. */
+  currencies: readonly string[]
+  /** For the header WWW-Authenticate: one in each currency. */
+  challenges: readonly string[]
   /** When to present the same payment again, where that helps. */
   retryAfterSeconds?: number
 }
 
-/** The route can be paid for, but the request contains no valid payment; the challenge describes one. */
+/** The route can be paid for, but the request contains no valid payment; each of the challenges describes one. */
 export class PaymentRefusedError extends ProblemError {
-  constructor({ kind, detail, price, currency, challenge, retryAfterSeconds }: Refusal) {
+  constructor({ kind, detail, price, currencies, challenges, retryAfterSeconds }: Refusal) {
     super(detail, {
       status: 402,
       kind: kindOf(kind),
       headers: {
         ...NO_STORE,
-        'www-authenticate': [challenge, BEARER_CHALLENGE],
+        'www-authenticate': [...challenges, BEARER_CHALLENGE],
         ...(retryAfterSeconds !== undefined && retryAfter(retryAfterSeconds)),
       },
-      price: { price, currency },
+      price: { price, currency: currencies[0] as string, currencies },
     })
   }
 }

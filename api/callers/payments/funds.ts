@@ -23,20 +23,22 @@ const [TRANSFER_WITH_MEMO] = Abis.tip20.filter(
 /** The last bytes of the memo of a payment, which bind it to a challenge: MPP's attribution memo. */
 const NONCE_BYTES = 7
 const nonceOf = (challengeId: string): string => keccak256(toBytes(challengeId)).slice(2, 2 + NONCE_BYTES * 2)
-const keyOf = (txHash: string, nonce: string): string => `${txHash}:${nonce}`
+const keyOf = (currency: string, txHash: string, nonce: string): string => `${currency}:${txHash}:${nonce}`
 
 /** Tells payers who have money from those who have none, at a cost that does not grow with their number. */
 export type Funds = {
   /**
-   * Whether a credential has money behind it: a transfer to the recipient with the memo of its challenge, which is in
-   * one of the last 1,000 blocks or was read before; or a signature by an account that has at least the amount. Up to a
-   * second late, also because too many are being asked about. Rejects like the node.
+   * Whether a credential has money behind it: a transfer to the recipient, in the currency and with the memo of its
+   * challenge, which is in one of the last 1,000 blocks or was read before; or a signature by an account that has at
+   * least the amount in that currency. Up to a second late, also because too many are being asked about. Rejects like the node.
    */
   has: (proof: Proof, amount: bigint) => Promise<boolean>
 }
 
+type FundsTerms = Pick<PaymentTerms, 'recipient' | 'rpcUrl'> & { currencies: readonly Address[] }
+
 /** Funds on the chain of `client`, which asks once per request; balances are asked for in batches. */
-export function createFunds(client: Client, { recipient, currency, rpcUrl }: PaymentTerms, timeout: number): Funds {
+export function createFunds(client: Client, { recipient, currencies, rpcUrl }: FundsTerms, timeout: number): Funds {
   const transport = http(rpcUrl, { retryCount: 0, timeout, batch: { wait: ASK_EVERY_MS, batchSize: BALANCES } })
   const batching = createClient({ chain: client.chain, transport })
   const paid = new LRUCache<string, true>({ max: PAYMENTS })
@@ -52,15 +54,15 @@ export function createFunds(client: Client, { recipient, currency, rpcUrl }: Pay
     const fromBlock = next > earliest ? next : earliest
     if (fromBlock > toBlock) return
     const logs = await getLogs(client, {
-      address: currency,
+      address: [...currencies],
       event: TRANSFER_WITH_MEMO as NonNullable<typeof TRANSFER_WITH_MEMO>,
       args: { to: recipient },
       fromBlock,
       toBlock,
       strict: true,
     })
-    for (const { transactionHash, args } of logs)
-      paid.set(keyOf(transactionHash, args.memo.slice(-NONCE_BYTES * 2)), true)
+    for (const { address, transactionHash, args } of logs)
+      paid.set(keyOf(address.toLowerCase(), transactionHash, args.memo.slice(-NONCE_BYTES * 2)), true)
     next = toBlock + 1n
   }
 
@@ -72,13 +74,13 @@ export function createFunds(client: Client, { recipient, currency, rpcUrl }: Pay
     return reading
   }
 
-  async function hasArrived({ txHash, challengeId }: Proof): Promise<boolean> {
-    const key = keyOf(txHash, nonceOf(challengeId))
+  async function hasArrived({ currency, txHash, challengeId }: Proof): Promise<boolean> {
+    const key = keyOf(currency, txHash, nonceOf(challengeId))
     if (!paid.has(key)) await refresh()
     return paid.has(key)
   }
 
-  async function canPay(payer: Address, amount: bigint): Promise<boolean> {
+  async function canPay(currency: Address, payer: Address, amount: bigint): Promise<boolean> {
     if (asking >= BALANCES) return false
     asking += 1
     try {
@@ -93,7 +95,7 @@ export function createFunds(client: Client, { recipient, currency, rpcUrl }: Pay
     has: async (proof, amount) => {
       if (proof.mode === 'push') return hasArrived(proof)
       const signer = proof.signer()
-      return signer !== null && signer === proof.payer && canPay(signer as Address, amount)
+      return signer !== null && signer === proof.payer && canPay(proof.currency, signer as Address, amount)
     },
   }
 }

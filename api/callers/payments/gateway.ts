@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Challenge, Errors, Method, type Receipt } from 'mppx'
 import { Mppx, Store, tempo } from 'mppx/server'
 import {
+  type Address,
   type Client,
   createClient,
   defineChain,
@@ -16,6 +17,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { getBlock, getChainId, getTransactionReceipt } from 'viem/actions'
 import { Abis } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
+import { currenciesOn } from '../../../clickhouse/payments/currencies.js'
 import { createFunds, type Funds } from './funds.js'
 import type { Proof } from './proof.js'
 import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
@@ -44,14 +46,16 @@ type Outcome = 'paid' | 'failed' | null
 
 export type Gateway = {
   chainId: number
-  /** A new challenge for each request. */
-  challenge: (offer: Offer) => Promise<Challenge.Challenge>
+  /** The tokens that payments are made in, preferred first; lower case. */
+  currencies: readonly Address[]
+  /** New challenges for a request, one in each currency. */
+  challenges: (offer: Offer) => Promise<Challenge.Challenge[]>
   /**
-   * Checks a credential against the offer and the chain, and makes the payment. An expired challenge is still valid for
+   * Checks a credential against the offer and the chain, and makes the payment in the currency of its challenge. An expired challenge is still valid for
    * a transaction that the payer sent in time, because that money has moved. Rejects with the errors of mppx or viem.
    */
   pay: (proof: Proof, offer: Offer, progress: Progress) => Promise<Receipt.Receipt>
-  outcome: (txHash: string, offer: Offer) => Promise<Outcome>
+  outcome: (txHash: string, offer: Offer, currency: Address) => Promise<Outcome>
   funds: Funds
   /** The chain that the node is on. */
   nodeChainId: () => Promise<number>
@@ -80,7 +84,8 @@ async function isPushedInTime(client: Client, { mode, txHash, credential }: Proo
 
 /** The only part that talks to mppx and to the chain. Sends nothing to a node before the first payment. */
 export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
-  const { recipient, currency, realm, challengeSecret, challengeMs = CHALLENGE_MS } = terms
+  const { recipient, realm, challengeSecret, challengeMs = CHALLENGE_MS } = terms
+  const currencies = currenciesOn(chainId, terms.currencies) as readonly Address[]
   const chain = defineChain({ ...tempoModerato, id: chainId })
   // No retries: a repeated broadcast fails because the transaction is known; the payer decides whether to present the
   // credential again.
@@ -88,14 +93,15 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
   const sponsor = terms.feePayerKey && { account: privateKeyToAccount(terms.feePayerKey), feePayer: true as const }
   const sponsorBudget = { store: Store.memory() }
 
-  const chargeWith = (store: Store.AtomicStore) =>
+  const chargeWith = (store: Store.AtomicStore, currency: Address) =>
     tempo.charge({ recipient, currency, getClient: () => client, store, sponsorBudget, ...sponsor })
-  const mppxWith = (store: Store.AtomicStore) =>
-    Mppx.create({ realm, secretKey: challengeSecret, methods: [chargeWith(store)] })
-  const offers = mppxWith(Store.memory())
+  const mppxWith = (store: Store.AtomicStore, currency: Address) =>
+    Mppx.create({ realm, secretKey: challengeSecret, methods: [chargeWith(store, currency)] })
+  const offers = mppxWith(Store.memory(), currencies[0] as Address)
 
-  const challenge = ({ price, scope, description }: Offer): Promise<Challenge.Challenge> =>
+  const challenge = ({ price, scope, description }: Offer, currency: Address): Promise<Challenge.Challenge> =>
     offers.challenge.tempo.charge({
+      currency,
       amount: price,
       scope,
       description,
@@ -105,7 +111,8 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
 
   return {
     chainId,
-    challenge,
+    currencies,
+    challenges: (offer) => Promise.all(currencies.map((currency) => challenge(offer, currency))),
     pay: async (proof, offer, { accept, release }) => {
       // mppx records a used transaction in its store right before it broadcasts it: the payment is claimed there.
       const store = {
@@ -115,20 +122,21 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
       }
       const route = { scope: offer.scope, meta: { nonce: proof.nonce }, realm, request: { amount: offer.price } }
       try {
-        return await mppxWith(store).broadcastCredential(proof.credential, route)
+        return await mppxWith(store, proof.currency).broadcastCredential(proof.credential, route)
       } catch (expired) {
         if (!(expired instanceof Errors.PaymentExpiredError) || !(await isPushedInTime(client, proof))) throw expired
         // mppx checks everything else: the current request, under the id to which the memo of the transfer is bound.
         const expires = new Date(Date.now() + CHALLENGE_MS).toISOString()
-        const renewed = { ...(await challenge(offer)), id: proof.challengeId, expires }
-        return Method.broadcastCredential([chargeWith(store)], { ...proof.credential, challenge: renewed }).catch(
-          (error) => {
-            throw error instanceof Errors.PaymentError ? expired : error
-          },
-        )
+        const renewed = { ...(await challenge(offer, proof.currency)), id: proof.challengeId, expires }
+        return Method.broadcastCredential([chargeWith(store, proof.currency)], {
+          ...proof.credential,
+          challenge: renewed,
+        }).catch((error) => {
+          throw error instanceof Errors.PaymentError ? expired : error
+        })
       }
     },
-    outcome: async (hash, { price }) => {
+    outcome: async (hash, { price }, currency) => {
       const receipt = await getTransactionReceipt(client, { hash: hash as Hex }).catch((error: unknown) => {
         if (error instanceof TransactionReceiptNotFoundError) return null
         throw error
@@ -142,7 +150,7 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
       )
       return receipt.status === 'success' && isPaid ? 'paid' : 'failed'
     },
-    funds: createFunds(client, terms, RPC_TIMEOUT_MS),
+    funds: createFunds(client, { ...terms, currencies }, RPC_TIMEOUT_MS),
     nodeChainId: () => getChainId(client),
   }
 }

@@ -12,17 +12,15 @@ import type { Screen } from './screen.js'
 import { createSettlement, type Settled } from './settlement.js'
 import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
 
-/** The OpenAPI extension x-payment-info of an operation with a price, as MPP's discovery has it. Amounts in base units. */
-export const paymentInfo = (terms: PaymentTerms, price: string, description: string) => ({
-  offers: [
-    {
-      method: 'tempo',
-      intent: 'charge',
-      amount: parseUnits(price, CURRENCY_DECIMALS).toString(),
-      currency: terms.currency,
-      description,
-    },
-  ],
+/** The OpenAPI extension x-payment-info of an operation with a price, as MPP's discovery has it: an offer in each currency. Amounts in base units. */
+export const paymentInfo = (currencies: readonly string[], price: string, description: string) => ({
+  offers: currencies.map((currency) => ({
+    method: 'tempo',
+    intent: 'charge',
+    amount: parseUnits(price, CURRENCY_DECIMALS).toString(),
+    currency,
+    description,
+  })),
 })
 
 /** Nothing is ingested yet, so the chain to be paid on is unknown. */
@@ -42,10 +40,12 @@ export type Paid = {
 
 export type Payments = {
   terms: PaymentTerms
+  /** The tokens that payments are made in, preferred first; null while the chain is unknown, if it decides. */
+  currencies: () => Promise<readonly string[] | null>
   /** Whether an Authorization header answers one of our challenges; its payment is not checked. */
   isOurs: (authorization: string) => boolean
-  /** A new challenge for the header WWW-Authenticate. */
-  challenge: (offer: Offer) => Promise<string>
+  /** New challenges for the header WWW-Authenticate, one in each currency. */
+  challenges: (offer: Offer) => Promise<string[]>
   /** The error for a request without a payment. */
   demand: (offer: Offer) => Promise<PaymentRefusedError>
   /**
@@ -80,22 +80,18 @@ export function createPayments({ terms, records, readChainId, screen, log }: Pay
     return gateway
   }
 
-  const challenge = async (offer: Offer): Promise<string> =>
-    Challenge.serialize(await (await gatewayOf()).challenge(offer))
+  const challenges = async (offer: Offer): Promise<string[]> =>
+    (await (await gatewayOf()).challenges(offer)).map((challenge) => Challenge.serialize(challenge))
 
   async function refuse(offer: Offer, refusal: Refusal): Promise<PaymentRefusedError> {
     const { price } = offer
-    return new PaymentRefusedError({
-      ...refusal,
-      price,
-      currency: terms.currency,
-      challenge: await challenge(offer),
-    })
+    const { currencies } = await gatewayOf()
+    return new PaymentRefusedError({ ...refusal, price, currencies, challenges: await challenges(offer) })
   }
 
   async function record({ payment, attempt }: Settled, isAnswered: boolean): Promise<void> {
-    const { challenge_id, tx_hash, amount_raw, mode } = payment
-    log.info({ challenge_id, tx_hash, amount_raw, mode }, 'a request was paid')
+    const { challenge_id, tx_hash, amount_raw, currency, mode } = payment
+    log.info({ challenge_id, tx_hash, amount_raw, currency, mode }, 'a request was paid')
     await ledger.note(payment, attempt, 'settled')
     await ledger.note(payment, attempt, isAnswered ? 'answered' : 'unanswered')
   }
@@ -103,9 +99,10 @@ export function createPayments({ terms, records, readChainId, screen, log }: Pay
   return {
     terms,
     isOurs: (authorization) => isOurs(authorization, terms.challengeSecret),
-    challenge,
+    challenges,
+    currencies: async () => terms.currencies ?? (await findGateway())?.currencies ?? null,
     demand: (offer) => {
-      const detail = `this costs ${offer.price} of the reference stable; pay it, or send a subscription key (scope paid) as a bearer token`
+      const detail = `this costs ${offer.price} dollars, in any of the stables in currencies; pay one of the challenges, or send a subscription key (scope paid) as a bearer token`
       return refuse(offer, { kind: 'payment-required', detail })
     },
     accept: async (offer, authorization, network) => {
@@ -114,7 +111,7 @@ export function createPayments({ terms, records, readChainId, screen, log }: Pay
         log.info({ ...error.refusal, reason: causeOf(error) }, 'a payment was refused')
         throw await refuse(offer, error.refusal)
       })
-      const reference = settled.payment.tx_hash
+      const { tx_hash: reference, currency } = settled.payment
       const timestamp = new Date().toISOString()
       let done: Paid['done'] = () => {}
       const ended = new Promise<void>((resolve) => {
@@ -125,7 +122,8 @@ export function createPayments({ terms, records, readChainId, screen, log }: Pay
         }
       }).finally(() => open.delete(ended))
       open.add(ended)
-      return { receipt: Receipt.serialize({ method: 'tempo', status: 'success', timestamp, reference }), done }
+      const receipt = { method: 'tempo', status: 'success' as const, timestamp, reference, currency }
+      return { receipt: Receipt.serialize(receipt), done }
     },
     close: async () => {
       await Promise.all(open)

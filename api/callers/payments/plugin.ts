@@ -11,7 +11,7 @@ import { type Offer, scopeOf } from './terms.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The price of a request, in whole units of the reference stable; without it a route is free. */
+    /** The price of a request, in whole units of any stable that payments are made in; without it a route is free. */
     price?: string
     /** How complete the answer to a request is, so that everybody knows before they pay. Rejects if there is no answer. */
     coverageOf?: (request: FastifyRequest) => Promise<Coverage>
@@ -65,7 +65,7 @@ async function requirePayment(payments: Payments | null, price: string, request:
   if (hasScope(request.caller, 'paid')) return
   if (!payments) throw request.hasInvalidKey ? new InvalidKeyError() : new PaymentRequiredError(price)
   const offer = offerTo(request, price)
-  if (request.hasInvalidKey) throw new InvalidKeyError(await payments.challenge(offer))
+  if (request.hasInvalidKey) throw new InvalidKeyError(await payments.challenges(offer))
   const { authorization } = request.headers
   // A HEAD request only gets the price; accepting its payment would use the answer up.
   if (!hasCredential(authorization) || request.method === 'HEAD') {

@@ -44,7 +44,7 @@ const paymentOf = (terms: PaymentTerms, proof: Proof, offer: Offer, chain_id: nu
   mode: proof.mode,
   payer: proof.payer,
   recipient: terms.recipient,
-  currency: terms.currency,
+  currency: proof.currency,
   amount_raw: parseUnits(offer.price, CURRENCY_DECIMALS).toString(),
   chain_id,
   realm: terms.realm,
@@ -65,16 +65,21 @@ function createNodeCheck(): (gateway: Gateway) => Promise<void> {
   }
 }
 
-/** A credential for one of our challenges, to this offer. Throws RefusedPayment; asks nobody. */
+/** A credential for one of our challenges, to this offer, in a currency that we take. Throws RefusedPayment; asks nobody. */
 async function readProofFor(
   { scope }: Offer,
-  { chainId }: Gateway,
+  { chainId, currencies }: Gateway,
   authorization: string,
   secret: string,
 ): Promise<Proof> {
   const proof = await readProof(authorization, secret, chainId)
   if (proof.scope !== scope)
     throw new RefusedPayment({ kind: 'invalid-challenge', detail: 'this payment is for another request' })
+  if (!currencies.includes(proof.currency))
+    throw new RefusedPayment({
+      kind: 'invalid-challenge',
+      detail: `this service no longer takes payments in ${proof.currency}, and has sent nothing`,
+    })
   if (Date.now() - Date.parse(proof.credential.challenge.expires ?? '') > LATE_FOR_MS)
     throw new RefusedPayment({ kind: 'payment-expired', detail: 'the challenge has expired too long ago' })
   return proof
@@ -86,9 +91,9 @@ async function earlierPayment(
   firstAttempt: number,
   hashes: readonly string[],
 ): Promise<Settled | null> {
-  const { ledger, gateway, offer, payment } = charge
+  const { ledger, gateway, offer, proof, payment } = charge
   for (const tx_hash of hashes) {
-    const outcome = await gateway.outcome(tx_hash, offer)
+    const outcome = await gateway.outcome(tx_hash, offer, proof.currency)
     if (outcome === null) continue
     const attempt = await ledger.claim(payment, firstAttempt)
     if (!attempt) throw new PaymentInUseError(JUST_NOW_MS)
@@ -101,14 +106,16 @@ async function earlierPayment(
 
 /** Determines the result of a claimed payment that ended in an error. Returns if it was made in spite of that. */
 async function resolveFailure(
-  { ledger, gateway, offer }: Charge,
+  { ledger, gateway, offer, proof }: Charge,
   { payment, attempt }: Settled,
   isUnsent: boolean,
   meaning: unknown,
 ): Promise<void> {
   // An earlier use may have sent it, and the node refuses it for that reason: the chain decides.
   const outcome =
-    meaning instanceof PaymentsAwayError ? null : await gateway.outcome(payment.tx_hash, offer).catch(() => null)
+    meaning instanceof PaymentsAwayError
+      ? null
+      : await gateway.outcome(payment.tx_hash, offer, proof.currency).catch(() => null)
   if (outcome === 'paid') return
   const isOver = outcome === 'failed' || (isUnsent && meaning instanceof RefusedPayment)
   await ledger.note(payment, attempt, isOver ? 'failed' : 'unanswered')

@@ -5,8 +5,8 @@ import type { Address, Hex } from 'viem'
 export type PaymentTerms = {
   /** Receives the money; lower case. */
   recipient: Address
-  /** A TIP-20 with six decimals; lower case. */
-  currency: Address
+  /** TIP-20 tokens, each with six decimals; preferred first, in lower case. If omitted, those of the chain. */
+  currencies?: readonly Address[] | undefined
   /** A node of the database's chain. May contain a key: it must not be logged. */
   rpcUrl: string
   /** Identifies the service to payers, and on the chain in the memo of each transfer: the host of its public URL. */
@@ -24,7 +24,7 @@ export const CURRENCY_DECIMALS = 6
 
 /** What is sold: one answer to one request. */
 export type Offer = {
-  /** In whole units of the currency. */
+  /** In whole units of any of the currencies. */
   price: string
   /** What a payment is bound to, so that it pays for nothing else. */
   scope: string

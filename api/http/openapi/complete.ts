@@ -149,12 +149,13 @@ const RETRY_AFTER: Header = {
 const WWW_AUTHENTICATE: Header = {
   name: 'WWW-Authenticate',
   description:
-    'What would open the route: `Bearer` for a key, and where it has a price and payments are taken also a challenge `Payment`',
+    'What would open the route: `Bearer` for a key, and where it has a price and payments are taken also a challenge `Payment` for each stable that it can be paid with, preferred first',
   schema: { type: 'string' },
 }
 const PAYMENT_RECEIPT: Header = {
   name: 'Payment-Receipt',
-  description: 'Only of a paid answer: the receipt of the payment, as base64url of JSON',
+  description:
+    'Only of a paid answer: the receipt of the payment, as base64url of JSON. `reference` is the transaction, `currency` the stable',
   schema: { type: 'string' },
   required: false,
 }

@@ -1,12 +1,13 @@
-import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
 import { DOCUMENTS } from '../documents.js'
 import { type ApiDocument, type ApiOperation, operationsOf } from './document.js'
 
 /** What the document does not say about the service. */
 type Facts = {
-  /** In whole units of the reference stable, by operationId. */
+  /** In dollars, by operationId. */
   prices: ReadonlyMap<string, string>
   takesPayments: boolean
+  /** The tokens that payments are made in, preferred first; null if they are unknown. */
+  currencies: readonly string[] | null
   /** null if it is unknown. */
   chainId: number | null
   /** The limit of an address without a key; 0 for none. */
@@ -25,14 +26,15 @@ function queryOf({ parameters = [] }: ApiOperation): string {
 }
 
 /** How to pay, as far as this service takes payments. */
-const payingText = ({ takesPayments, chainId }: Facts): string[] => {
+const payingText = ({ takesPayments, chainId, currencies }: Facts): string[] => {
   const key = '`Authorization: Bearer KEY` with a subscription key replaces the payment.'
   if (!takesPayments) return [`This service takes no payments: ${key}`]
   const on = chainId === null ? '' : ` on chain ${chainId}`
+  const stables = currencies?.map((currency) => `\`${currency}\``).join(', ') ?? 'those that the 402 names'
   return [
-    `Prices are in the reference stable, pathUSD (\`${REFERENCE_STABLE}\`, 6 decimals), paid${on}. A request without payment answers`,
-    '402 with a challenge in `WWW-Authenticate: Payment …` (Machine Payments Protocol, https://mpp.dev). `npx mppx URL` pays it and',
-    'repeats the request with `Authorization: Payment …`; the answer has a `Payment-Receipt`. What else is wrong with a request is',
+    `Prices are in dollars, paid${on} in any of these stables, preferred first: ${stables}. Each has 6 decimals and counts as a dollar.`,
+    'A request without payment answers 402 with a challenge for each stable in `WWW-Authenticate: Payment …` (Machine Payments',
+    'Protocol, https://mpp.dev). `npx mppx URL` pays the first and repeats the request with `Authorization: Payment …`; the answer has a `Payment-Receipt`. What else is wrong with a request is',
     `reported first, and no error is charged for. ${key}`,
   ]
 }

@@ -136,9 +136,11 @@ class Retries(Case):
             Client("http://").get("/")
 
 
-CHALLENGE = ("www-authenticate", 'Payment id="1", method="tempo"')
+CHALLENGES = [("www-authenticate", f'Payment id="{i}", method="tempo"') for i in (1, 2)]
+OTHER_STABLE = "0x20c0000000000000000000000000000000000001"
 PAID = json_answer({"briefing": "paid for"})
-OFFER = problem(402, "payment-required", CHALLENGE, ("www-authenticate", "Bearer"), price="0.05", currency=STABLE)
+PRICE = {"price": "0.05", "currency": STABLE, "currencies": [STABLE, OTHER_STABLE]}
+OFFER = problem(402, "payment-required", *CHALLENGES, ("www-authenticate", "Bearer"), **PRICE)
 
 
 class Payments(Case):
@@ -157,7 +159,9 @@ class Payments(Case):
         self.assertEqual(client.analysis(STABLE), {"briefing": "paid for"})
         self.assertEqual([request.headers["authorization"] for request in service.requests[1:]], ["Payment credential-1"])
         self.assertEqual((offers[0].price, offers[0].currency), ("0.05", STABLE))
-        self.assertEqual(offers[0].challenges, ['Payment id="1", method="tempo"', "Bearer"])
+        self.assertEqual(offers[0].currencies, [STABLE, OTHER_STABLE])
+        expected = ['Payment id="1", method="tempo"', 'Payment id="2", method="tempo"', "Bearer"]
+        self.assertEqual(offers[0].challenges, expected)
 
     def test_the_same_payment_is_presented_until_it_is_answered(self) -> None:
         client, service, offers = self.paying(

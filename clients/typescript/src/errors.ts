@@ -83,14 +83,19 @@ export class InvalidKeyError extends ProblemError {}
 
 /** 402: the answer costs something, and nothing was paid. */
 export class PaymentRequiredError extends ProblemError {
-  /** The price in whole units of `currency`. */
+  /** The price in whole units of any of `currencies`. */
   get price(): string | undefined {
     return text(this.problem.price)
   }
 
-  /** Address of the stable to pay with. */
+  /** Address of the stable that the service prefers. */
   get currency(): string | undefined {
     return text(this.problem.currency)
+  }
+
+  /** Addresses of all stables to pay with, preferred first; empty if the service takes no payments. */
+  get currencies(): readonly string[] {
+    return Array.isArray(this.problem.currencies) ? this.problem.currencies.map(String) : []
   }
 
   /** How complete the answer is that is for sale. */

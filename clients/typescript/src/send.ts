@@ -13,10 +13,12 @@ import { problemOf } from './problems.js'
 /** What a payment would be for, as the problem document says. The challenge in the response is what counts. */
 export type PaidRequest = {
   url: string
-  /** In whole units of `currency`. */
+  /** In whole units of any of `currencies`. */
   price: string | undefined
-  /** Address of the stable to pay with. */
+  /** Address of the stable that the service prefers. */
   currency: string | undefined
+  /** Addresses of all stables to pay with, preferred first. The response has a challenge for each, in this order. */
+  currencies: readonly string[]
   signal: AbortSignal | undefined
 }
 
@@ -133,8 +135,9 @@ export function createSender(client: ClientOptions): Send {
 
   /** The header fields of a payment; null if there is nobody who pays. */
   const paymentFor = async (error: PaymentRequiredError, signal: AbortSignal | undefined) => {
-    const { url, price, currency, body, headers } = error
-    return (await pay?.(new Response(body, { status: 402, headers }), { url, price, currency, signal })) ?? null
+    const { url, price, currency, currencies, body, headers } = error
+    const request = { url, price, currency, currencies, signal }
+    return (await pay?.(new Response(body, { status: 402, headers }), request)) ?? null
   }
 
   return async (url, read, { signal, accept = 'application/json', staysOpen = false, ...options }) => {

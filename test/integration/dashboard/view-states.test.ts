@@ -1,12 +1,13 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { insertChainIdentity } from '../../../clickhouse/chain/identity.js'
+import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
 import { connect } from '../../../clickhouse/store/client.js'
 import { snapshotRisk } from '../../../jobs/snapshot/risk.js'
 import { CHAIN_ID } from '../../../local/chain/anvil.js'
 import { addBoard } from '../../support/board.js'
 import { test as base, loadWhole, type Visit } from '../../support/dashboard.js'
-import { paymentTerms } from '../../support/paying.js'
+import { ALPHA_USD, paymentTerms } from '../../support/paying.js'
 import { stableAddress } from '../../support/rows.js'
 import { runSlots, slotAt } from '../../support/slots.js'
 
@@ -112,10 +113,10 @@ test('a stable or a page that does not exist is not found, and nothing else is s
   expect(await page.locator('main').innerText()).toContain('An address is 0x and 40 hexadecimal digits.')
 })
 
-const unpaid = test.extend({ deps: { payments: paymentTerms(NOWHERE) } })
+const unpaid = test.extend({ deps: { payments: paymentTerms(NOWHERE, { currencies: [ALPHA_USD, REFERENCE_STABLE] }) } })
 
 unpaid(
-  'an answer with a price shows it, how complete the answer is, and how it can be had',
+  'an answer with a price shows it with the stables that pay it, how complete the answer is, and how it can be had',
   async ({ app, board, clickhouse, origin, visit }) => {
     const { page } = visit
     await insertChainIdentity(clickhouse, { chain_id: CHAIN_ID, genesis_hash: '0x' }, 'paid')
@@ -128,7 +129,7 @@ unpaid(
     await openStable(visit, board.gap)
     const notice = panel(page, 'Risk').locator('.notice')
     expect(await notice.innerText()).toBe(
-      `This answer has a price\n\nIt costs 0.05 pathUSD a request, or nothing with a subscription key. How to pay is in the reference. ${JSON.parse(body).coverage.message}`,
+      `This answer has a price\n\nIt costs 0.05 0x20c0…0001 or pathUSD a request, or nothing with a subscription key. How to pay is in the reference. ${JSON.parse(body).coverage.message}`,
     )
     expect(await notice.getByRole('link').getAttribute('href')).toBe('/docs')
 

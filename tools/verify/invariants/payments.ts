@@ -67,8 +67,8 @@ async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Paye
 export type PaymentsCheck = {
   clickhouse: ClickHouseClient
   rpc: Rpc
-  /** The configured recipient; those in the ledger are checked anyway. */
-  payee: Payee | null
+  /** The configured recipient with each currency; those in the ledger are checked anyway. */
+  payees: readonly Payee[]
   /** The first stored block: earlier transfers are not checked. */
   fromBlock: number
 }
@@ -77,13 +77,13 @@ export type PaymentsCheck = {
  * Every settled payment has a transfer of that amount to its recipient, which counts for one payment only, and every
  * transfer with the memo of a payment is in the ledger. A transfer that nobody presented is money that bought nothing.
  */
-export async function checkPayments({ clickhouse, rpc, payee, fromBlock }: PaymentsCheck): Promise<Finding> {
+export async function checkPayments({ clickhouse, rpc, payees, fromBlock }: PaymentsCheck): Promise<Finding> {
   const keyOf = ({ recipient, currency, realm }: Payee) => `${recipient} ${currency} ${realm}`
-  const accounts = [...(await paymentAccounts(clickhouse)), ...(payee ? [payee] : [])]
-  const payees = [...new Map(accounts.map((account) => [keyOf(account), account])).values()]
+  const named = [...(await paymentAccounts(clickhouse)), ...payees]
+  const accounts = [...new Map(named.map((account) => [keyOf(account), account])).values()]
   const results = []
-  for (const account of payees) results.push(await differencesOf(clickhouse, rpc, account, fromBlock))
+  for (const account of accounts) results.push(await differencesOf(clickhouse, rpc, account, fromBlock))
   const count = results.reduce((sum, result) => sum + result.count, 0)
   const differences = results.flatMap((result) => result.differences)
-  return compared(WHAT, `${count} payments to ${payees.length} accounts`, differences)
+  return compared(WHAT, `${count} payments to ${accounts.length} accounts`, differences)
 }

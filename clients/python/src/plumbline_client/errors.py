@@ -75,13 +75,15 @@ class PaymentRequiredError(ProblemError):
     ) -> None:
         super().__init__(problem, status=status, url=url, headers=headers)
         self.price: str | None = problem.get("price")
-        """In whole units of the currency, as a decimal string."""
+        """In whole units of any of the currencies, as a decimal string."""
         self.currency: str | None = problem.get("currency")
-        """Address of the stable to pay with."""
+        """Address of the stable that the service prefers."""
+        self.currencies: Sequence[str] = problem.get("currencies") or ()
+        """Addresses of all stables to pay with, preferred first; empty if the service takes no payments."""
         self.coverage: Mapping[str, Any] | None = problem.get("coverage")
         """How complete the answer is that is for sale."""
         self.challenges = challenges
-        """The values of the header WWW-Authenticate."""
+        """The values of the header WWW-Authenticate: a challenge `Payment` for each of the currencies, in their order."""
 
 
 class InsufficientFundsError(PaymentRequiredError):

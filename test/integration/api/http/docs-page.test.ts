@@ -74,7 +74,7 @@ test('padlocks and prices say what a route needs, and the endless stream cannot 
   )
   const priced = /\/(analysis|flows\/history)$|\/flows\/export$/
   for (const { path, summary, isLocked } of blocks) {
-    const price = /\(0\.\d+ pathUSD\)$/.test(summary)
+    const price = /\(0\.\d+ USD\)$/.test(summary)
     expect([path, isLocked]).toEqual([path, priced.test(path) || path.startsWith('/api/admin/')])
     expect([path, price]).toEqual([path, priced.test(path)])
   }

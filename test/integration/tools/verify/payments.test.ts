@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { insertPaymentStep, type Payee, type Payment } from '../../../../clickhouse/payments/ledger.js'
+import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { checkPayments, memoPrefix } from '../../../../tools/verify/invariants/payments.js'
 import { challengeAt, credentialFor, PAID_PATHS, payer } from '../../../support/paying.js'
@@ -14,14 +15,14 @@ test('the ledger of payments is compared with the chain, and an entry in only on
   database: { clickhouse },
 }) => {
   const rpc = rpcOf(chain.rpcUrl)
-  const check = (payee: Payee | null = null) => checkPayments({ clickhouse, rpc, payee, fromBlock: 1 })
+  const check = (...payees: Payee[]) => checkPayments({ clickhouse, rpc, payees, fromBlock: 1 })
   expect(await check()).toMatchObject({ status: 'match', differences: [] })
   // Sent before any payment, so only the configured recipient identifies it.
   const unused = await serve()
-  const { recipient, currency, realm } = unused.terms
+  const { recipient, realm } = unused.terms
   await credentialFor(chain.rpcUrl, await challengeAt(`${unused.url}${PAID_PATHS.analysis.path}`), alice, 'push')
   await unused.close()
-  const payee = { recipient, currency, realm }
+  const payee = { recipient, currency: REFERENCE_STABLE, realm }
   expect(await check(payee)).toMatchObject({ status: 'match', scope: '0 payments to 1 accounts' })
 
   const { url, close } = await serve()

@@ -263,17 +263,23 @@ describe('aborts and timeouts', () => {
 })
 
 describe('payments', () => {
+  const OTHER = '0x20c0000000000000000000000000000000000001'
   const priced = problem(
     402,
     'https://paymentauth.org/problems/payment-required',
-    { price: '0.05', currency: address, coverage: { status: 'complete' } },
-    { 'www-authenticate': 'Payment id="1"' },
+    { price: '0.05', currency: address, currencies: [address, OTHER], coverage: { status: 'complete' } },
+    { 'www-authenticate': 'Payment id="1", Payment id="2"' },
   )
   const proof = { authorization: 'Payment proof' }
 
   test('without a hook, and with one that does not pay, the error has the price', async () => {
     const { baseUrl } = await answering(priced)
-    const expected = { price: '0.05', currency: address, coverage: { status: 'complete' } }
+    const expected = {
+      price: '0.05',
+      currency: address,
+      currencies: [address, OTHER],
+      coverage: { status: 'complete' },
+    }
     for (const pay of [undefined, async () => null]) {
       const call = createClient({ baseUrl, pay }).getAnalysis({ address })
       await expect(call).rejects.toThrow(PaymentRequiredError)
@@ -281,22 +287,22 @@ describe('payments', () => {
     }
   })
 
-  test('the hook gets the challenge and the price, and the request is made again with its proof instead of a key', async () => {
+  test('the hook gets the challenges, the price and its currencies, and the request is made again with its proof instead of a key', async () => {
     const { baseUrl, requests } = await answering(priced, json({ briefing: {} }))
     const seen: unknown[] = []
     const client = createClient({
       baseUrl,
       key: 'pk_without_scope',
-      pay: async (response, { url, price }) => {
+      pay: async (response, { url, price, currencies }) => {
         const { type } = (await response.json()) as { type: string }
-        seen.push(response.status, response.headers.get('www-authenticate'), url, price, type)
+        seen.push(response.status, response.headers.get('www-authenticate'), url, price, currencies, type)
         return proof
       },
     })
     expect(await client.getAnalysis({ address })).toEqual({ briefing: {} })
     const url = `${baseUrl}/api/v1/stablecoins/${address}/analysis`
     const type = 'https://paymentauth.org/problems/payment-required'
-    expect(seen).toEqual([402, 'Payment id="1"', url, '0.05', type])
+    expect(seen).toEqual([402, 'Payment id="1", Payment id="2"', url, '0.05', [address, OTHER], type])
     expect(requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer pk_without_scope', 'Payment proof'])
   })
 

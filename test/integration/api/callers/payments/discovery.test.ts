@@ -1,9 +1,8 @@
-import { Challenge } from 'mppx'
 import { validate } from 'mppx/discovery'
 import { describe, expect } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 import { CHAIN_ID } from '../../../../../local/chain/anvil.js'
-import { balanceOf, mppx, PAID_PATHS, present } from '../../../../support/paying.js'
+import { ALPHA_USD, balanceOf, challengesAt, mppx, PAID_PATHS } from '../../../../support/paying.js'
 import { test } from '../../../../support/payments.js'
 import { addFacts, stablecoin, stateRead } from '../../../../support/rows.js'
 
@@ -18,16 +17,16 @@ const documentOf = async (url: string): Promise<{ response: Response; document: 
   return { response, document: (await response.clone().json()) as Document }
 }
 
-test('llms.txt names the chain and the stable that prices are paid in', async ({ serve }) => {
-  const { url } = await serve()
+test('llms.txt names the chain and the stables that prices are paid in, preferred first', async ({ serve }) => {
+  const { url } = await serve({ currencies: [ALPHA_USD, REFERENCE_STABLE] })
   const text = await (await fetch(`${url}/llms.txt`)).text()
   expect(text).toContain(`on chain ${CHAIN_ID}`)
-  expect(text).toContain(REFERENCE_STABLE)
+  expect(text).toContain(`\`${ALPHA_USD}\`, \`${REFERENCE_STABLE}\``)
 })
 
 describe('what a client can know before it makes a request', () => {
-  test('the OpenAPI document has the price of every paid operation, as in its challenge', async ({ serve }) => {
-    const { url } = await serve()
+  test('the OpenAPI document has the price of every paid operation, as in its challenges', async ({ serve }) => {
+    const { url } = await serve({ currencies: [ALPHA_USD, REFERENCE_STABLE] })
     const { response, document } = await documentOf(url)
     expect(validate(document)).toEqual([])
     expect(response.headers.get('cache-control')).toMatch(/max-age=\d+/)
@@ -42,13 +41,18 @@ describe('what a client can know before it makes a request', () => {
       'get /api/v1/stablecoins/{address}/analysis',
     ])
     for (const { path, price } of Object.values(PAID_PATHS)) {
-      const { request, method, intent } = Challenge.fromResponse(await present(`${url}${path}`))
+      const challenges = await challengesAt(`${url}${path}`)
       const template = path.split('?', 1)[0]?.replace(/0x[0-9a-f]{40}/, '{address}')
       const operation = priced.find((one) => one.path === template)?.operation
-      expect(operation?.['x-payment-info']?.offers).toEqual([
-        { method, intent, amount: request.amount, currency: REFERENCE_STABLE, description: expect.any(String) },
+      expect(operation?.['x-payment-info']?.offers).toEqual(
+        challenges.map(({ method, intent, request: { currency, amount } }) => {
+          return { method, intent, amount, currency, description: expect.any(String) }
+        }),
+      )
+      expect(challenges.map(({ request }) => [request.currency, request.amount])).toEqual([
+        [ALPHA_USD, `${price}`],
+        [REFERENCE_STABLE, `${price}`],
       ])
-      expect(request.amount).toBe(`${price}`)
       expect(operation?.responses['402']?.content).toHaveProperty('application/problem+json')
     }
     const unpriced = JSON.stringify(document).match(/x-payment-info/g)

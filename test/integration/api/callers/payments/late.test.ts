@@ -2,13 +2,12 @@ import { Challenge, Credential, Receipt } from 'mppx'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { accounts } from '../../../../../local/chain/accounts.js'
 import type { BareChain } from '../../../../../local/chain/bare-chain.js'
-import { balanceOf, challengeAt, credentialFor, PAID_PATHS, present } from '../../../../support/paying.js'
+import { ALPHA_USD, balanceOf, challengeAt, credentialFor, PAID_PATHS, present } from '../../../../support/paying.js'
 import { stepsOfAnswered, test } from '../../../../support/payments.js'
 import { relayedNode } from '../../../../support/relayed-node.js'
 
 const [alice, bob] = accounts.traders
 const { path, price } = PAID_PATHS.history
-const OTHER_CURRENCY = '0x20c0000000000000000000000000000000000001'
 const HOUR_MS = 3_600_000
 
 /** The answer of the service when its clock is this long after the expiry of the credential's challenge. */
@@ -123,7 +122,7 @@ describe('an expired challenge stays expired for', () => {
   test.for([
     ['too little', { request: { amount: '19999' } }],
     ['too much', { request: { amount: '20001' } }],
-    ['another currency', { request: { currency: OTHER_CURRENCY } }],
+    ['another currency', { request: { currency: ALPHA_USD } }],
     ['what somebody else got', { request: { recipient: accounts.maker.address } }],
   ] as const)('%s', async ([, altered], { chain, serve, ledger }) => {
     const { url, terms } = await serve()

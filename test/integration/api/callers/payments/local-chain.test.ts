@@ -69,7 +69,7 @@ test('payments on the local chain run beside its market, and survive a kill of t
   const again = await payer(second.rpcUrl, alice).fetch(`${after.url}${history.path}`)
   expect(again.status).toBe(200)
   await after.close()
-  expect(await checkPayments({ clickhouse, rpc: rpcOf(second.rpcUrl), payee: null, fromBlock: 1 })).toMatchObject({
+  expect(await checkPayments({ clickhouse, rpc: rpcOf(second.rpcUrl), payees: [], fromBlock: 1 })).toMatchObject({
     status: 'match',
     scope: '6 payments to 1 accounts',
   })

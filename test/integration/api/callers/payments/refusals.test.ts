@@ -5,6 +5,7 @@ import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 import { accounts, PAYER_KEY } from '../../../../../local/chain/accounts.js'
 import { CHAIN_ID } from '../../../../../local/chain/anvil.js'
 import {
+  ALPHA_USD,
   balanceOf,
   challengeAt,
   credentialFor,
@@ -19,7 +20,6 @@ import { stableAddress } from '../../../../support/rows.js'
 
 const [alice, bob] = accounts.traders
 const { path } = PAID_PATHS.history
-const OTHER_CURRENCY = '0x20c0000000000000000000000000000000000001'
 
 /** The body of a refusal; also checks that it comes with a challenge that can be paid. */
 async function refusal(response: Response) {
@@ -198,7 +198,7 @@ test('an expired challenge can no longer be paid by a transaction that the servi
 describe.for(['pull', 'push'] as const)('a payment is refused that is (%s)', (mode) => {
   test.for([
     ['too small', { request: { amount: '19999' } }],
-    ['in another currency', { request: { currency: OTHER_CURRENCY } }],
+    ['in another currency', { request: { currency: ALPHA_USD } }],
     ['to somebody else', { request: { recipient: accounts.maker.address } }],
   ] as const)('%s', async ([, altered], { chain, serve, ledger }) => {
     const served = await serve()

@@ -10,10 +10,19 @@ import { createRequestCounter } from '../../../../../api/callers/limits/request-
 import type { Gateway } from '../../../../../api/callers/payments/gateway.js'
 import { readProof } from '../../../../../api/callers/payments/proof.js'
 import { createScreen, MOST_PER_ADDRESS } from '../../../../../api/callers/payments/screen.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 import { accounts } from '../../../../../local/chain/accounts.js'
 import { CHAIN_ID } from '../../../../../local/chain/anvil.js'
 import { depth } from '../../../../support/depth.js'
-import { challengeAt, credentialFor, PAID_PATHS, present, resigned } from '../../../../support/paying.js'
+import {
+  ALPHA_USD,
+  challengeAt,
+  challengesAt,
+  credentialFor,
+  PAID_PATHS,
+  present,
+  resigned,
+} from '../../../../support/paying.js'
 import { type Served, test } from '../../../../support/payments.js'
 import { startRedis } from '../../../../support/redis.js'
 import { type RelayedNode, relayedNode } from '../../../../support/relayed-node.js'
@@ -53,12 +62,12 @@ const statusesOf = (responses: readonly Response[]): number[] => [
   ...new Set(responses.map(({ status }) => status).sort()),
 ]
 
-test('made-up hashes cost next to nothing, and a payer at the same address still pays, pull and push', async ({
+test('made-up hashes cost next to nothing, and a payer at the same address still pays, pull and push, each in another currency', async ({
   chain,
   serve,
 }) => {
   const node = await countedNode(chain.rpcUrl)
-  const served = await serve({ rpcUrl: node.url })
+  const served = await serve({ rpcUrl: node.url, currencies: [REFERENCE_STABLE, ALPHA_USD] })
   const target = `${served.url}${path}`
   const challenges: Challenge.Challenge[] = []
   while (challenges.length < 2 * FLOOD)
@@ -79,9 +88,9 @@ test('made-up hashes cost next to nothing, and a payer at the same address still
   const requests = node.requests()
   const [second, ...paid] = await Promise.all([
     flood(),
-    ...(['pull', 'push'] as const).map(async (mode) => {
-      const credential = await credentialFor(chain.rpcUrl, await challengeAt(target), alice, mode)
-      return present(target, credential)
+    ...(['pull', 'push'] as const).map(async (mode, i) => {
+      const challenge = (await challengesAt(target))[i] as Challenge.Challenge
+      return present(target, await credentialFor(chain.rpcUrl, challenge, alice, mode))
     }),
   ])
   show(

@@ -23,7 +23,8 @@ const TERMS = paymentTerms('http://127.0.0.1:9')
 /** A credential for a challenge made with this secret. It pays nothing. */
 async function credential(challengeSecret = TERMS.challengeSecret) {
   const offer = { price: '0.02', scope: 'GET /paid x', description: 'something' }
-  const challenge = await createGateway({ ...TERMS, challengeSecret }, 4217).challenge(offer)
+  const [challenge] = await createGateway({ ...TERMS, challengeSecret }, 4217).challenges(offer)
+  if (!challenge) throw new Error('there is no challenge')
   const authorization = Credential.serialize({ challenge, payload: { type: 'hash', hash: `0x${'12'.repeat(32)}` } })
   return { headers: { authorization } }
 }

@@ -10,10 +10,11 @@ import type { PaymentTerms } from '../../../../../api/callers/payments/terms.js'
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 
 const CHAIN_ID = 4217
+const OTHER_CURRENCY = '0x20c0000000000000000000000000000000000001'
 const HASH = `0x${'Ab'.repeat(32)}`
 const terms: PaymentTerms = {
   recipient: `0x${'12'.repeat(20)}`,
-  currency: REFERENCE_STABLE,
+  currencies: [REFERENCE_STABLE, OTHER_CURRENCY],
   // Nothing listens there: neither a challenge nor a credential's fields need the chain.
   rpcUrl: 'http://127.0.0.1:9',
   realm: 'api.example',
@@ -21,9 +22,10 @@ const terms: PaymentTerms = {
 }
 const offer = { price: '0.05', scope: 'GET /a x', description: 'a “briefing”, with \\ and "' }
 const gateway = createGateway(terms, CHAIN_ID)
-/** The challenge as a client reads it from the header. */
-const challenge = async (): Promise<Challenge.Challenge> =>
-  Challenge.deserialize(Challenge.serialize(await gateway.challenge(offer)))
+/** The challenges as a client reads them from the header. */
+const challenges = async (): Promise<Challenge.Challenge[]> =>
+  (await gateway.challenges(offer)).map((challenge) => Challenge.deserialize(Challenge.serialize(challenge)))
+const challenge = async (): Promise<Challenge.Challenge> => (await challenges())[0] as Challenge.Challenge
 const read = (authorization: string) => readProof(authorization, terms.challengeSecret, CHAIN_ID)
 const kindOf = (authorization: string) =>
   read(authorization).then(
@@ -32,6 +34,11 @@ const kindOf = (authorization: string) =>
   )
 
 describe('a challenge', () => {
+  test('of each currency, in order of preference, asks for the same number of base units', async () => {
+    const requests = (await challenges()).map(({ request }) => [request.currency, request.amount])
+    expect(requests).toEqual([REFERENCE_STABLE, OTHER_CURRENCY].map((currency) => [currency, '50000']))
+  })
+
   test('has the price in base units, our chain, and a unique id', async () => {
     const [one, other] = await Promise.all([challenge(), challenge()])
     expect(one.request).toMatchObject({
@@ -75,6 +82,7 @@ describe('a credential', () => {
       { realm: 'evil.example' },
       { expires: new Date(Date.now() + 86_400_000).toISOString() },
       { request: { ...own.request, amount: '1' } },
+      { request: { ...own.request, currency: OTHER_CURRENCY } },
       { request: { ...own.request, recipient: `0x${'34'.repeat(20)}` } },
       { opaque: Buffer.from(JSON.stringify({ _mppx_scope: 'GET /b x', nonce: '1' })).toString('base64url') },
     ]
