@@ -1,8 +1,9 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { expect } from 'vitest'
+import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
 import { PAYER_KEY } from '../../../local/chain/accounts.js'
 import { codeBlocks } from '../../support/markdown.js'
-import { balanceOf } from '../../support/paying.js'
+import { ALPHA_USD, balanceOf } from '../../support/paying.js'
 import { test as base, stepsOfAnswered } from '../../support/payments.js'
 import { PYTHON_CLIENT, runIn, withPythonFolder } from '../../support/python.js'
 
@@ -32,7 +33,8 @@ test('its README pays on a chain with pympp: each answer costs its price once, a
   ledger,
   serve,
 }) => {
-  const { url, terms } = await serve()
+  // Its wallet has pathUSD, which this service takes, but does not prefer.
+  const { url, terms } = await serve({ currencies: [ALPHA_USD, REFERENCE_STABLE] })
   const run = runIn(folder, { PAYER_KEY })
   await run('python3', '-m', 'venv', '.venv')
   await run('.venv/bin/pip', 'install', '--quiet', PYTHON_CLIENT, 'mypy==2.4.1')

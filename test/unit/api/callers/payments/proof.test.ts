@@ -52,6 +52,18 @@ describe('a challenge', () => {
   })
 })
 
+test('without configured currencies a challenge is made in each of the chain’s', async () => {
+  const currenciesAt = async (chainId: number) => {
+    const { currencies, challenges } = createGateway({ ...terms, currencies: undefined }, chainId)
+    expect((await challenges(offer)).map(({ request }) => request.currency)).toEqual(currencies)
+    return currencies
+  }
+  expect(await currenciesAt(1337)).toEqual([REFERENCE_STABLE])
+  const onMainNetwork = await currenciesAt(CHAIN_ID)
+  expect(onMainNetwork).toHaveLength(3)
+  expect(onMainNetwork.at(-1)).toBe(REFERENCE_STABLE)
+})
+
 describe('a credential', () => {
   test('is the same payment, whatever its other fields are', async () => {
     const own = await challenge()
