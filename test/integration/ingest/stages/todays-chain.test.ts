@@ -1,0 +1,222 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { encodeFunctionData, type Hex, numberToHex, parseEventLogs, toEventSelector } from 'viem'
+import { Abis } from 'viem/tempo'
+import { expect } from 'vitest'
+import { READ_EVENTS } from '../../../../ingest/chain/events.js'
+import { createRpc } from '../../../../local/chain/rpc.js'
+import { type T12Chain, t12Chain } from '../../../support/chain.js'
+import { depth } from '../../../support/depth.js'
+import { ingestAll } from '../../../support/ingest.js'
+import { test } from '../../../support/services.js'
+import { netOf, signedSwaps } from '../../../support/signed-swaps.js'
+import { keyOf, type Ledger } from '../../../support/t12/ledger.js'
+
+/** Of what the actors do; each fourth has another market, too. */
+const SEEDS = depth('SEEDS', 4, 20)
+const BLOCKS = 60
+
+type Sums = Map<string, bigint>
+const sorted = (sums: ReadonlyMap<string, bigint>): Array<[string, string]> =>
+  [...sums]
+    .filter(([, sum]) => sum !== 0n)
+    .map(([key, sum]): [string, string] => [key, `${sum}`])
+    .sort()
+
+async function rowsOf<Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> {
+  return (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Row>()
+}
+async function sumsOf(clickhouse: ClickHouseClient, query: string): Promise<Array<[string, string]>> {
+  const rows = await rowsOf<{ key: string; sum: string }>(clickhouse, query)
+  return rows.map(({ key, sum }): [string, string] => [key, sum]).sort()
+}
+
+type View = { token: string; data: Hex }
+/** What the local chain's own node says of tokens at a block; 0 of one that did not exist. */
+async function localState({ localUrl }: T12Chain, block: number, views: readonly View[]): Promise<bigint[]> {
+  const calls = views.map(({ token, data }) => ['eth_call', [{ to: token, data }, numberToHex(block)]] as const)
+  const answers = await createRpc(localUrl).attempt(calls)
+  return answers.map((answer) => ('result' in answer ? BigInt(answer.result as Hex) : 0n))
+}
+
+/** What changes supplies on the local chain, as its logs say, by kind and token. */
+async function localIssuance({ localUrl, head }: T12Chain): Promise<Sums> {
+  const range = { fromBlock: '0x0', toBlock: numberToHex(head) }
+  const logs = (await createRpc(localUrl).call('eth_getLogs', [range])) as Array<{ address: string }>
+  const own = logs.filter(({ address }) => address.startsWith('0x20c0'))
+  const kinds = { Mint: 'mint', Burn: 'burn', BurnBlocked: 'burn_blocked' } as const
+  const sums: Sums = new Map()
+  for (const { eventName, address, args } of parseEventLogs({
+    ...{ abi: Abis.tip20, eventName: ['Mint', 'Burn', 'BurnBlocked'], logs: own as never },
+  })) {
+    const key = keyOf(kinds[eventName], address)
+    sums.set(key, (sums.get(key) ?? 0n) + args.amount)
+  }
+  return sums
+}
+
+const plus = (sums: ReadonlyMap<string, bigint>, others: ReadonlyMap<string, bigint>): Sums => {
+  const total = new Map(sums)
+  for (const [key, amount] of others) total.set(key, (total.get(key) ?? 0n) + amount)
+  return total
+}
+
+/** Supplies of all tokens, by token. */
+async function expectSupplies(chain: T12Chain, clickhouse: ClickHouseClient, ledger: Ledger): Promise<void> {
+  const stored = await sumsOf(
+    clickhouse,
+    'SELECT stable AS key, toString(argMax(supply_raw, block_number)) AS sum FROM state_reads GROUP BY stable',
+  )
+  const tokens = stored.map(([token]) => token)
+  const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'totalSupply' })
+  const views = tokens.map((token) => ({ token, data }))
+  const local = await localState(chain, chain.head, views)
+  expect(stored).toEqual(sorted(plus(new Map(tokens.map((token, i) => [token, local[i] as bigint])), ledger.supplies)))
+  expect([...ledger.supplies.keys()].filter((token) => !tokens.includes(token))).toEqual([])
+}
+
+/** What each account has of each token; of those that are in the genesis block, what it has more than there. */
+async function expectHoldings(chain: T12Chain, clickhouse: ClickHouseClient, ledger: Ledger): Promise<void> {
+  const stored = await sumsOf(
+    clickhouse,
+    `SELECT concat(stable, ' ', account) AS key, toString(sum(amount)) AS sum FROM (
+       SELECT stable, sender AS account, -toInt256(amount_raw) AS amount FROM transfers
+       UNION ALL SELECT stable, recipient, toInt256(amount_raw) FROM transfers
+     ) WHERE account != '0x${'0'.repeat(40)}' GROUP BY key`,
+  )
+  const keys = [...new Set([...stored.map(([key]) => key), ...ledger.balances.keys()])]
+  const views = keys.map((key): View => {
+    const [token, account] = key.split(' ') as [string, Hex]
+    return { token, data: encodeFunctionData({ abi: Abis.tip20, functionName: 'balanceOf', args: [account] }) }
+  })
+  const [last, first] = [await localState(chain, chain.head, views), await localState(chain, 0, views)]
+  const local = new Map(keys.map((key, i) => [key, (last[i] as bigint) - (first[i] as bigint)]))
+  expect(stored.filter(([, sum]) => sum !== '0')).toEqual(sorted(plus(local, ledger.balances)))
+  expect(keys.length).toBeGreaterThan(50)
+}
+
+/** Swaps are those that were signed, and what crossed a bridge for an actor is what the ledger has. */
+async function expectFlows(chain: T12Chain, clickhouse: ClickHouseClient, ledger: Ledger): Promise<void> {
+  type Flow = {
+    tx_hash: string
+    kind: string
+    account: string
+    from_token: string
+    to_token: string
+    paid: string
+    got: string
+  }
+  const flows = await rowsOf<Flow>(
+    clickhouse,
+    `SELECT tx_hash, kind, account, from_token, to_token, toString(amount_in_raw) AS paid, toString(amount_out_raw) AS got
+     FROM flows ORDER BY block_number, log_index`,
+  )
+  const swapped = (hash: string) =>
+    netOf(
+      flows
+        .filter(({ kind, tx_hash }) => kind === 'swap' && tx_hash === hash)
+        .flatMap(({ from_token, to_token, paid, got }) => [
+          [from_token, -BigInt(paid)] as const,
+          [to_token, BigInt(got)] as const,
+        ]),
+    )
+  const signed = await signedSwaps(chain)
+  expect(signed.size).toBeGreaterThan(3)
+  expect([...signed.keys()].map((hash) => [hash, swapped(hash)])).toEqual(
+    [...signed].map(([hash, { net }]) => [hash, net]),
+  )
+
+  const crossed = ledger.crossings.map(({ token, account, isOut, sent, received }) => ({
+    ...{ account, from_token: isOut ? token : '', to_token: isOut ? '' : token, paid: `${sent}`, got: `${received}` },
+  }))
+  const own = new Set(crossed.map(({ account }) => account))
+  expect(
+    flows
+      .filter(({ kind, account }) => kind === 'bridge' && own.has(account))
+      .map(({ tx_hash: _, kind: __, ...flow }) => flow),
+  ).toEqual(crossed)
+}
+
+/** What was minted and burned of each token, by kind. */
+async function expectIssuance(chain: T12Chain, clickhouse: ClickHouseClient, ledger: Ledger): Promise<void> {
+  const stored = await sumsOf(
+    clickhouse,
+    `SELECT concat(toString(kind), ' ', stable) AS key, toString(sum(amount_raw)) AS sum FROM supply_events
+     WHERE kind != 'cap' AND amount_raw > 0 GROUP BY key`,
+  )
+  expect(stored).toEqual(sorted(plus(await localIssuance(chain), ledger.issued)))
+}
+
+/** Who holds which role, of the roles that actors gave and took. */
+async function expectRoles(clickhouse: ClickHouseClient, ledger: Ledger): Promise<void> {
+  const stored = await sumsOf(
+    clickhouse,
+    `SELECT concat(stable, ' ', account, ' ', role) AS key, if(argMax(kind, (block_number, log_index)) = 'granted', '1', '0') AS sum
+     FROM role_events WHERE kind != 'admin' GROUP BY key`,
+  )
+  const made = stored.filter(([key]) => ledger.roles.has(key))
+  expect(made).toEqual([...ledger.roles].map(([key, isHeld]): [string, string] => [key, isHeld ? '1' : '0']).sort())
+}
+
+type Placed = { blockNumber: string; logIndex: string; topics: string[] }
+
+/** The events of a chain by the table that has a row for each of them. */
+const TABLES = {
+  held_transfers: ['TransferBlocked', 'ReceiptClaimed', 'ReceiptBurned'],
+  dex_order_flips: ['OrderFlipped'],
+  dex_order_ends: ['OrderCancelled', 'FlipFailed'],
+  logo_updates: ['LogoURIUpdated'],
+  role_events: ['RoleMembershipUpdated', 'RoleAdminUpdated'],
+  policy_events: [
+    ...['PolicyCreated', 'PolicyAdminUpdated', 'WhitelistUpdated', 'BlacklistUpdated', 'CompoundPolicyCreated'],
+    ...['TransferPolicyUpdate', 'ReceivePolicyUpdated'],
+  ],
+}
+
+/** Every log of these events is a row, and nothing else is. Returns all logs. */
+async function expectRows(chain: T12Chain, clickhouse: ClickHouseClient): Promise<Placed[]> {
+  const logs: Placed[] = []
+  for (let number = 0; number <= chain.head; number++) logs.push(...((await chain.block(number)).logs as never[]))
+  const abi = [...Abis.tip20, ...Abis.stablecoinDex, ...Abis.tip403Registry, ...Abis.receivePolicyGuard]
+  const events = parseEventLogs({ abi: abi as never, logs: logs as never }) as unknown as Array<
+    Placed & { eventName: string }
+  >
+  for (const [table, names] of Object.entries(TABLES)) {
+    const places = events
+      .filter(({ eventName }) => names.includes(eventName))
+      .map((log) => `${Number(log.blockNumber)} ${Number(log.logIndex)}`)
+    const rows = await rowsOf<{ place: string }>(
+      clickhouse,
+      `SELECT concat(toString(block_number), ' ', toString(log_index)) AS place FROM ${table} ORDER BY block_number, log_index`,
+    )
+    expect([table, rows.map(({ place }) => place)]).toEqual([table, places])
+  }
+  return logs
+}
+
+const topicsSeen = new Set<string>()
+
+for (let seed = 1; seed <= SEEDS; seed++)
+  test(`a market of today’s chain is taken in as its ledger has it: seed ${seed}`, async ({
+    clickhouse,
+    clickhouseEnv,
+  }) => {
+    const blocksASecond = (1 + (seed % 3)) as 1 | 2 | 3
+    const chain = await t12Chain({ seed: seed % 4, historyBlocks: BLOCKS, actions: seed, blocksASecond })
+    try {
+      await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+      const { ledger } = await chain.block(chain.head)
+      await expectSupplies(chain, clickhouse, ledger)
+      await expectIssuance(chain, clickhouse, ledger)
+      await expectHoldings(chain, clickhouse, ledger)
+      await expectFlows(chain, clickhouse, ledger)
+      await expectRoles(clickhouse, ledger)
+      for (const { topics } of await expectRows(chain, clickhouse)) topicsSeen.add(topics[0] ?? '')
+    } finally {
+      await chain.remove()
+    }
+  }, 60_000)
+
+test('these markets have every event that ingest reads', () => {
+  const missing = READ_EVENTS.filter((event) => !topicsSeen.has(toEventSelector(event)))
+  expect(missing.map(({ name }) => name)).toEqual([])
+})
