@@ -48,6 +48,14 @@ const service: TestProjectInlineConfiguration[] = [
   { test: { ...SERVICE, name: 'integration-isolated', include: [`test/integration/${ISOLATED}`], exclude: leftOut } },
 ]
 
+/** Files that also run on a chain of the newest hardfork, of which the local chain's own is not: see `stillChain`. */
+const ON_T12 = ['whole-market', 'holders', 'fees', 'trades'].map(
+  (name) => `test/integration/ingest/stages/${name}.test.ts`,
+)
+service.push({
+  test: { ...SERVICE, name: 'integration-t12', include: ON_T12, env: { LOCAL_FORK: 'T12' }, isolate: false },
+})
+
 export default defineConfig({
   test: {
     sequence: { sequencer: SlowFirst },

@@ -1,19 +1,21 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { encodeFunctionData, type Hex, numberToHex, parseEventLogs, toEventSelector } from 'viem'
-import { Abis } from 'viem/tempo'
+import { encodeFunctionData, type Hex, keccak256, numberToHex, parseEventLogs, toEventSelector, toHex } from 'viem'
+import { Abis, Addresses } from 'viem/tempo'
 import { expect } from 'vitest'
 import { READ_EVENTS } from '../../../../ingest/chain/events.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
+import { test } from '../../../support/app.js'
 import { type T12Chain, t12Chain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
 import { ingestAll } from '../../../support/ingest.js'
-import { test } from '../../../support/services.js'
 import { netOf, signedSwaps } from '../../../support/signed-swaps.js'
 import { keyOf, type Ledger } from '../../../support/t12/ledger.js'
+import { mismatches, runVerify } from '../../../support/verify.js'
 
 /** Of what the actors do; each fourth has another market, too. */
 const SEEDS = depth('SEEDS', 4, 20)
 const BLOCKS = 60
+const PATH_USD = Addresses.pathUsd
 
 type Sums = Map<string, bigint>
 const sorted = (sums: ReadonlyMap<string, bigint>): Array<[string, string]> =>
@@ -220,3 +222,78 @@ test('these markets have every event that ingest reads', () => {
   const missing = READ_EVENTS.filter((event) => !topicsSeen.has(toEventSelector(event)))
   expect(missing.map(({ name }) => name)).toEqual([])
 })
+
+test('the API says what the ledger has, and verify finds no difference', async ({
+  app,
+  clickhouse,
+  clickhouseEnv,
+  clock,
+}) => {
+  const chain = await t12Chain({ seed: 1, historyBlocks: BLOCKS, actions: 21, blocksASecond: 3 })
+  try {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    const { ledger, time } = await chain.block(chain.head)
+    clock.now = new Date(time + 2000)
+    const issued = plus(await localIssuance(chain), ledger.issued)
+    const sumOf = (token: string, ...kinds: string[]): string =>
+      `${kinds.reduce((sum, kind) => sum + (issued.get(keyOf(kind, token)) ?? 0n), 0n)}`
+    // Of those of the genesis block, some supply and roles were there before.
+    const tokens = [...ledger.supplies.keys()].filter((token) => !/^0x20c0+[0-3]$/.test(token))
+    expect(tokens.length).toBeGreaterThan(1)
+    for (const token of tokens) {
+      const ask = async (what: string) => (await app.inject(`/api/v1/stablecoins/${token}${what}`)).json()
+      const views = [{ token, data: encodeFunctionData({ abi: Abis.tip20, functionName: 'totalSupply' }) }]
+      const [local = 0n] = await localState(chain, chain.head, views)
+      const supply = `${local + (ledger.supplies.get(token) ?? 0n)}`
+      expect((await ask('')).supply.current).toBe(supply)
+      const [minted, burned] = [sumOf(token, 'mint'), sumOf(token, 'burn', 'burn_blocked', 'burn_at')]
+      expect((await ask('/issuance')).windows.at(-1)).toMatchObject({
+        ...{ minted, burned, net_issuance: supply, coverage: { status: 'complete' } },
+      })
+      const holders = await ask('/holders?limit=100')
+      expect(holders).toMatchObject({ supply, coverage: { status: 'complete' } })
+      const inHand = new Map<string, string>(
+        holders.top_holders.map(({ address, balance }: { address: string; balance: string }) => [address, balance]),
+      )
+      for (const [key, balance] of ledger.balances) {
+        const [of, account = ''] = key.split(' ')
+        if (of === token && !account.startsWith('0xfeec')) expect(inHand.get(account) ?? '0').toBe(`${balance}`)
+      }
+      const { roles } = (await ask('/roles')) as { roles: Array<{ role: string; account: string }> }
+      const held = roles.map(({ role, account }) => keyOf(token, account, keccak256(toHex(role))))
+      for (const [key, isHeld] of ledger.roles) if (key.startsWith(token)) expect(held.includes(key)).toBe(isHeld)
+    }
+    const { code, output } = await runVerify(clickhouseEnv, chain.rpcUrl)
+    expect([mismatches(output), code]).toEqual([[], 0])
+  } finally {
+    await chain.remove()
+  }
+}, 120_000)
+
+/** Of a contract each: a token, the exchange, the registry, the factory and the fee manager. */
+const CONTRACTS = [
+  PATH_USD,
+  Addresses.stablecoinDex,
+  Addresses.tip403Registry,
+  Addresses.tip20Factory,
+  Addresses.feeManager,
+]
+
+test('an event that nobody knows is in its block, and stops nothing', async ({ clickhouse, clickhouseEnv }) => {
+  const chain = await t12Chain({ seed: 1, historyBlocks: BLOCKS })
+  try {
+    const topics = [keccak256(toHex('EventOfT13(uint256)'))]
+    CONTRACTS.forEach((address, i) => {
+      chain.inject({ block: 20 + i, address, topics, data: '0x01' })
+    })
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    const filter = { fromBlock: '0x1', toBlock: numberToHex(chain.head), topics: [topics] }
+    const logs = (await createRpc(chain.rpcUrl).call('eth_getLogs', [filter])) as Array<{ blockNumber: string }>
+    expect(logs.map(({ blockNumber }) => Number(blockNumber))).toEqual(CONTRACTS.map((_, i) => 20 + i))
+    expect(await rowsOf(clickhouse, 'SELECT toUInt32(max(block_number)) AS head FROM blocks')).toEqual([
+      { head: chain.head },
+    ])
+  } finally {
+    await chain.remove()
+  }
+}, 60_000)
