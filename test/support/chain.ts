@@ -24,20 +24,20 @@ export async function stillChain(options: ChainOptions = {}): Promise<StillChain
 }
 
 /** A chain of T12 in front of a local one, whose own node is at `localUrl`. */
-export type T12Chain = StillChain & Pick<T12Node, 'inject' | 'block'> & { localUrl: string }
+export type T12Chain = StillChain & Pick<T12Node, 'inject' | 'blocks'> & { localUrl: string }
 
 /** The same as `stillChain`, through a node that makes a chain of T12 of it. */
 export async function t12Chain({ actions, blocksASecond, ...options }: ChainOptions & T12Options): Promise<T12Chain> {
   const { params, ...chain } = await takeChain(options)
-  const { url, inject, block, close } = await t12Node(chain.rpcUrl, { actions, blocksASecond })
+  const { url, inject, blocks, close } = await t12Node(chain.rpcUrl, { actions, blocksASecond })
   const remove = async (): Promise<void> => {
     await close()
     await giveBackChain(chain.id)
   }
-  const { hash: genesisHash } = await block(0)
+  const genesisHash = (await blocks())[0]?.hash as string
   // Databases that the pool keeps are of the local chain.
   const own = { id: `${chain.id} ${url}`, rpcUrl: url, localUrl: chain.rpcUrl, genesisHash, plan: planMarket(params) }
-  return { ...chain, ...own, head: params.blocks, inject, block, remove }
+  return { ...chain, ...own, head: params.blocks, inject, blocks, remove }
 }
 
 /** Such a chain for the tests of a file. It has its properties once the first test, or a `beforeAll` that follows, begins. */

@@ -18,8 +18,8 @@ const SCHEDULE = {
 
 export type T12Node = {
   url: string
-  /** A block, which the local chain has. */
-  block: (number: number) => Promise<T12Block>
+  /** Its blocks from the genesis block on, as many as the local chain has. */
+  blocks: () => Promise<readonly T12Block[]>
   /**
    * Adds a log to a block, before any reads it: else the block and all after it get other hashes, as by a reorganization. What
    * the log tells has no effect on states.
@@ -192,11 +192,7 @@ export async function t12Node(localUrl: string, options: T12Options): Promise<T1
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    block: async (number) => {
-      const block = (await blocks.all())[number]
-      if (!block) throw new Error(`the local chain has no block ${number}`)
-      return block
-    },
+    blocks: blocks.all,
     inject: blocks.inject,
     close: async () => {
       server.closeAllConnections()

@@ -9,6 +9,7 @@ import { type T12Chain, t12Chain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { netOf, signedSwaps } from '../../../support/signed-swaps.js'
+import type { T12Block } from '../../../support/t12/blocks.js'
 import { keyOf, type Ledger } from '../../../support/t12/ledger.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
@@ -32,10 +33,10 @@ async function sumsOf(clickhouse: ClickHouseClient, query: string): Promise<Arra
   return rows.map(({ key, sum }): [string, string] => [key, sum]).sort()
 }
 
-type View = { token: string; data: Hex }
+type View = { token: string; data: Hex; block: number }
 /** What the local chain's own node says of tokens at a block; 0 of one that did not exist. */
-async function localState({ localUrl }: T12Chain, block: number, views: readonly View[]): Promise<bigint[]> {
-  const calls = views.map(({ token, data }) => ['eth_call', [{ to: token, data }, numberToHex(block)]] as const)
+async function localState({ localUrl }: T12Chain, views: readonly View[]): Promise<bigint[]> {
+  const calls = views.map(({ token, data, block }) => ['eth_call', [{ to: token, data }, numberToHex(block)]] as const)
   const answers = await createRpc(localUrl).attempt(calls)
   return answers.map((answer) => ('result' in answer ? BigInt(answer.result as Hex) : 0n))
 }
@@ -62,18 +63,33 @@ const plus = (sums: ReadonlyMap<string, bigint>, others: ReadonlyMap<string, big
   return total
 }
 
-/** Supplies of all tokens, by token. */
-async function expectSupplies(chain: T12Chain, clickhouse: ClickHouseClient, ledger: Ledger): Promise<void> {
-  const stored = await sumsOf(
+/** Every supply that was read is that of its block, and every change of one was read. */
+async function expectSupplies(chain: T12Chain, clickhouse: ClickHouseClient): Promise<void> {
+  const rows = await rowsOf<{ token: string; block: number; supply: string }>(
     clickhouse,
-    'SELECT stable AS key, toString(argMax(supply_raw, block_number)) AS sum FROM state_reads GROUP BY stable',
+    `SELECT stable AS token, toUInt32(block_number) AS block, toString(supply_raw) AS supply
+     FROM state_reads ORDER BY block_number, stable`,
   )
-  const tokens = stored.map(([token]) => token)
   const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'totalSupply' })
-  const views = tokens.map((token) => ({ token, data }))
-  const local = await localState(chain, chain.head, views)
-  expect(stored).toEqual(sorted(plus(new Map(tokens.map((token, i) => [token, local[i] as bigint])), ledger.supplies)))
-  expect([...ledger.supplies.keys()].filter((token) => !tokens.includes(token))).toEqual([])
+  const blocks = await chain.blocks()
+  const local = await localState(
+    chain,
+    rows.map(({ token, block }) => ({ token, data, block })),
+  )
+  const expected = rows.map(({ token, block }, i) => {
+    const made = blocks[block]?.ledger.supplies.get(token) ?? 0n
+    return { token, block, supply: `${(local[i] as bigint) + made}` }
+  })
+  expect(rows).toEqual(expected)
+
+  const read = new Set(rows.map(({ token, block }) => `${block} ${token}`))
+  const changes = blocks.flatMap(({ number, ledger }) =>
+    [...ledger.supplies]
+      .filter(([token, made]) => made !== (blocks[number - 1]?.ledger.supplies.get(token) ?? 0n))
+      .map(([token]) => `${number} ${token}`),
+  )
+  expect(changes.length).toBeGreaterThan(10)
+  expect(changes.filter((change) => !read.has(change))).toEqual([])
 }
 
 /** What each account has of each token; of those that are in the genesis block, what it has more than there. */
@@ -86,11 +102,12 @@ async function expectHoldings(chain: T12Chain, clickhouse: ClickHouseClient, led
      ) WHERE account != '0x${'0'.repeat(40)}' GROUP BY key`,
   )
   const keys = [...new Set([...stored.map(([key]) => key), ...ledger.balances.keys()])]
-  const views = keys.map((key): View => {
-    const [token, account] = key.split(' ') as [string, Hex]
-    return { token, data: encodeFunctionData({ abi: Abis.tip20, functionName: 'balanceOf', args: [account] }) }
-  })
-  const [last, first] = [await localState(chain, chain.head, views), await localState(chain, 0, views)]
+  const viewsAt = (block: number): View[] =>
+    keys.map((key) => {
+      const [token, account] = key.split(' ') as [string, Hex]
+      return { token, data: encodeFunctionData({ abi: Abis.tip20, functionName: 'balanceOf', args: [account] }), block }
+    })
+  const [last, first] = [await localState(chain, viewsAt(chain.head)), await localState(chain, viewsAt(0))]
   const local = new Map(keys.map((key, i) => [key, (last[i] as bigint) - (first[i] as bigint)]))
   expect(stored.filter(([, sum]) => sum !== '0')).toEqual(sorted(plus(local, ledger.balances)))
   expect(keys.length).toBeGreaterThan(50)
@@ -177,7 +194,7 @@ const TABLES = {
 /** Every log of these events is a row, and nothing else is. Returns all logs. */
 async function expectRows(chain: T12Chain, clickhouse: ClickHouseClient): Promise<Placed[]> {
   const logs: Placed[] = []
-  for (let number = 0; number <= chain.head; number++) logs.push(...((await chain.block(number)).logs as never[]))
+  for (const block of await chain.blocks()) logs.push(...(block.logs as never[]))
   const abi = [...Abis.tip20, ...Abis.stablecoinDex, ...Abis.tip403Registry, ...Abis.receivePolicyGuard]
   const events = parseEventLogs({ abi: abi as never, logs: logs as never }) as unknown as Array<
     Placed & { eventName: string }
@@ -206,8 +223,8 @@ for (let seed = 1; seed <= SEEDS; seed++)
     const chain = await t12Chain({ seed: seed % 4, historyBlocks: BLOCKS, actions: seed, blocksASecond })
     try {
       await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
-      const { ledger } = await chain.block(chain.head)
-      await expectSupplies(chain, clickhouse, ledger)
+      const { ledger } = (await chain.blocks()).at(-1) as T12Block
+      await expectSupplies(chain, clickhouse)
       await expectIssuance(chain, clickhouse, ledger)
       await expectHoldings(chain, clickhouse, ledger)
       await expectFlows(chain, clickhouse, ledger)
@@ -232,7 +249,7 @@ test('the API says what the ledger has, and verify finds no difference', async (
   const chain = await t12Chain({ seed: 1, historyBlocks: BLOCKS, actions: 21, blocksASecond: 3 })
   try {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
-    const { ledger, time } = await chain.block(chain.head)
+    const { ledger, time } = (await chain.blocks()).at(-1) as T12Block
     clock.now = new Date(time + 2000)
     const issued = plus(await localIssuance(chain), ledger.issued)
     const sumOf = (token: string, ...kinds: string[]): string =>
@@ -242,8 +259,8 @@ test('the API says what the ledger has, and verify finds no difference', async (
     expect(tokens.length).toBeGreaterThan(1)
     for (const token of tokens) {
       const ask = async (what: string) => (await app.inject(`/api/v1/stablecoins/${token}${what}`)).json()
-      const views = [{ token, data: encodeFunctionData({ abi: Abis.tip20, functionName: 'totalSupply' }) }]
-      const [local = 0n] = await localState(chain, chain.head, views)
+      const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'totalSupply' })
+      const [local = 0n] = await localState(chain, [{ token, data, block: chain.head }])
       const supply = `${local + (ledger.supplies.get(token) ?? 0n)}`
       expect((await ask('')).supply.current).toBe(supply)
       const [minted, burned] = [sumOf(token, 'mint'), sumOf(token, 'burn', 'burn_blocked', 'burn_at')]
