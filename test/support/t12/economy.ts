@@ -7,6 +7,8 @@ import { after, keyOf, type Ledger } from './ledger.js'
 
 export const PATH_USD = Addresses.pathUsd.toLowerCase()
 const TOKEN = 10n ** 6n
+/** The least of which a part is spent, in base units. */
+const SMALLEST = 1_000n
 /** What a validator gets of the fees that were paid, which is less than those of the actors. */
 const DISTRIBUTED = 5n
 const addressOf = (text: string): string => keccak256(toHex(text)).slice(0, 42)
@@ -52,17 +54,18 @@ const adoptedToken = (scene: Scene): string =>
   scene.random.pick(scene.tokens.filter((token) => isAdopted(scene, token)))
 const actor = ({ random, seed }: Scene): string => random.pick(actorsOf(seed))
 
-/** Part of what one of the actors has of a token that was adopted; null if none has much. */
+/** What an account may spend of a token: of pathUSD, enough is left for the fees of any market. */
+const spendable = ({ ledger }: Scene, token: string, account: string): bigint =>
+  (ledger.balances.get(keyOf(token, account)) ?? 0n) - (token === PATH_USD ? 100n * TOKEN : 0n)
+
+/** Part of what one of these accounts may spend of a token that was adopted; null if none has anything to speak of. */
 function holding(scene: Scene, accounts: readonly string[] = actorsOf(scene.seed)): Holding | null {
-  const { ledger, random, tokens } = scene
-  const held = tokens.flatMap((token) =>
-    accounts.flatMap((account) => {
-      const amount = ledger.balances.get(keyOf(token, account)) ?? 0n
-      return isAdopted(scene, token) && amount >= TOKEN ? [{ token, account, amount }] : []
-    }),
-  )
+  const held = scene.tokens
+    .filter((token) => isAdopted(scene, token))
+    .flatMap((token) => accounts.map((account) => ({ token, account, amount: spendable(scene, token, account) })))
+    .filter(({ amount }) => amount >= SMALLEST)
   if (held.length === 0) return null
-  const one = random.pick(held)
+  const one = scene.random.pick(held)
   return { ...one, amount: amountOf(scene, one.amount) }
 }
 
@@ -158,13 +161,13 @@ const DEEDS: Record<string, (scene: Scene) => Action[]> = {
   burnAt: (scene) =>
     given(scene, ({ account: from, ...held }) => ({ kind: 'burn_at', burner: bridgeOf(scene.seed), ...held, from })),
   burnNothing: (scene) =>
-    given(scene, ({ account: from, token }) => ({
-      ...{ kind: 'burn_at', burner: bridgeOf(scene.seed), token, from, amount: 0n },
-    })),
+    given(scene, ({ account: from, token }) => {
+      return { kind: 'burn_at', burner: bridgeOf(scene.seed), token, from, amount: 0n }
+    }),
   hold: (scene) =>
-    given(scene, ({ account: from, ...held }, to) => ({
-      ...{ kind: 'hold', hold: { ...held, from, to, nonce: BigInt(scene.ledger.steps) + 1n } },
-    })),
+    given(scene, ({ account: from, ...held }, to) => {
+      return { kind: 'hold', hold: { ...held, from, to, nonce: BigInt(scene.ledger.steps) + 1n } }
+    }),
   claim: ({ ledger, random }) =>
     ledger.holds.length === 0 ? [] : [{ kind: 'claim', hold: random.pick(ledger.holds) }],
   burnReceipt: ({ ledger, random, seed }) =>
@@ -178,34 +181,29 @@ const DEEDS: Record<string, (scene: Scene) => Action[]> = {
     }),
   topUp: (scene) =>
     withChannel(scene, (channel) => {
-      const balance = scene.ledger.balances.get(keyOf(channel.token, channel.payer)) ?? 0n
-      return balance < TOKEN ? null : { kind: 'top_up', channel, amount: amountOf(scene, balance) }
+      const balance = spendable(scene, channel.token, channel.payer)
+      return balance < SMALLEST ? null : { kind: 'top_up', channel, amount: amountOf(scene, balance) }
     }),
   settle: (scene) =>
     withChannel(scene, (channel) => {
       const left = channel.deposit - channel.settled
-      return left < TOKEN ? null : { kind: 'settle', channel, amount: amountOf(scene, left) }
+      return left < SMALLEST ? null : { kind: 'settle', channel, amount: amountOf(scene, left) }
     }),
   requestClose: (scene) => withChannel(scene, (channel) => ({ kind: 'request_close', channel })),
   cancelClose: (scene) => withChannel(scene, (channel) => ({ kind: 'cancel_close', channel })),
   close: (scene) => withChannel(scene, (channel) => ({ kind: 'close', channel })),
   sent: (scene) => given(scene, (held) => ({ kind: 'sent', bridge: bridgeOf(scene.seed), ...held })),
-  received: (scene) => [
-    {
-      ...{ kind: 'received', bridge: bridgeOf(scene.seed), token: adoptedToken(scene), account: actor(scene) },
-      amount: BigInt(scene.random.int(1, 900)) * TOKEN,
-    },
-  ],
+  received: (scene) => {
+    const amount = BigInt(scene.random.int(1, 900)) * TOKEN
+    const [bridge, token] = [bridgeOf(scene.seed), adoptedToken(scene)]
+    return [{ kind: 'received', bridge, token, account: actor(scene), amount }]
+  },
   ...zoneDeeds(),
-  revoke: (scene) => [
-    ...[{ kind: 'role' as const, token: adoptedToken(scene), role: BURN_AT, account: bridgeOf(scene.seed) }].flatMap(
-      (role) => [
-        { ...role, granted: false },
-        { ...role, granted: true },
-        { ...role, account: actor(scene), granted: true },
-      ],
-    ),
-  ],
+  revoke: (scene) => {
+    const held = { kind: 'role', token: adoptedToken(scene), role: BURN_AT, account: bridgeOf(scene.seed) } as const
+    const other = { ...held, account: actor(scene), granted: true }
+    return [{ ...held, granted: false }, { ...held, granted: true }, other]
+  },
   told: (scene) => {
     const validator = { from: FEE_MANAGER, to: actorsOf(scene.seed)[0], via: null }
     const paid: Action = { kind: 'transfer', token: PATH_USD, ...validator, amount: DISTRIBUTED }

@@ -43,19 +43,19 @@ function t12Blocks(rpc: Rpc, options: T12Options) {
   const injected: Injected[] = []
   const byHash = new Map<string, T12Block>()
 
-  /** Leaves out the blocks that the local chain no longer has. */
-  async function forgetReplaced(head: number): Promise<void> {
-    blocks.length = Math.min(blocks.length, head + 1)
-    for (let last = blocks.at(-1); last; last = blocks.at(-1)) {
-      const header = (await rpc.call('eth_getBlockByNumber', [numberToHex(last.number), false])) as Json | null
-      if (header?.hash === last.localHash) return
-      blocks.pop()
+  /** Leaves out the blocks that the local chain no longer has. Returns the number of its newest. */
+  async function forgetReplaced(): Promise<number> {
+    for (;;) {
+      const last = blocks.at(-1)
+      const kept = ['eth_getBlockByNumber', [numberToHex(last?.number ?? 0), false]] as const
+      const [head, header] = await rpc.batch([['eth_blockNumber'], kept])
+      if (!last || (header as Json | null)?.hash === last.localHash) return Number(head)
+      blocks.length = Math.min(blocks.length - 1, Number(head) + 1)
     }
   }
 
   async function extend(): Promise<void> {
-    const head = Number(await rpc.call('eth_blockNumber'))
-    await forgetReplaced(head)
+    const head = await forgetReplaced()
     while (blocks.length <= head) {
       const numbers = Array.from({ length: Math.min(BATCH, head + 1 - blocks.length) }, (_, i) => blocks.length + i)
       const calls = numbers.flatMap((number): RpcCall[] => [
@@ -63,6 +63,8 @@ function t12Blocks(rpc: Rpc, options: T12Options) {
         ['eth_getBlockReceipts', [numberToHex(number)]],
       ])
       const answers = await rpc.batch(calls)
+      // A log was added meanwhile.
+      if (blocks.length !== numbers[0]) continue
       numbers.forEach((number, i) => {
         const local = { header: answers[2 * i], receipts: answers[2 * i + 1] ?? [] } as LocalBlock
         const added = injected.filter(({ block }) => block === number)
@@ -73,11 +75,18 @@ function t12Blocks(rpc: Rpc, options: T12Options) {
     }
   }
 
-  // One after the other: a block is made of its parent.
-  let extending = Promise.resolve()
+  // One after the other, since a block is made of its parent; whoever waits for the next shares it.
+  let running = Promise.resolve()
+  let next: Promise<void> | null = null
   const all = async (): Promise<readonly T12Block[]> => {
-    extending = extending.catch(() => {}).then(extend)
-    await extending
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = null
+        running = extend()
+        return running
+      })
+    await next
     return blocks
   }
   return {

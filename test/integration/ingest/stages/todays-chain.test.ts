@@ -15,7 +15,7 @@ import { keyOf, type Ledger } from '../../../support/t12/ledger.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
 /** Of what the actors do; each fourth has another market, too. */
-const SEEDS = depth('SEEDS', 4, 20)
+const SEEDS = depth('T12_SEEDS', 4, 20)
 const BLOCKS = 60
 const PATH_USD = Addresses.pathUsd
 const MINT = toEventSelector('Mint(address,uint256)')
