@@ -5,17 +5,7 @@ import type { Family } from './batches.js'
 import type { FactPosition } from './blocks.js'
 
 /** The chain's own contracts by what their events mean to an answer; `other`: nothing. */
-const EMITTERS = [
-  'token',
-  'factory',
-  'exchange',
-  'policies',
-  'fees',
-  'guard',
-  'channels',
-  'zones',
-  'other',
-] as const
+const EMITTERS = ['token', 'factory', 'exchange', 'policies', 'fees', 'guard', 'channels', 'zones', 'other'] as const
 export type Emitter = (typeof EMITTERS)[number]
 
 /**

@@ -63,11 +63,7 @@ export const capOf = (cap: bigint): string | null => stablecoins.capOf(`${cap}`)
 
 /** Policies 0 and 1 are built in; the registry knows the type of the others. */
 export const policyTypeOf = (id: bigint, type: number | null): string =>
-  id === 0n
-    ? 'reject_all'
-    : id === 1n
-      ? 'allow_all'
-      : (['whitelist', 'blacklist', 'compound'][type ?? -1] ?? 'unknown')
+  id === 0n ? 'reject_all' : id === 1n ? 'allow_all' : (['whitelist', 'blacklist', 'compound'][type ?? -1] ?? 'unknown')
 
 export const adminOf = (admin: string | null): string | null =>
   admin === null || /^0x0+$/.test(admin) ? null : admin.toLowerCase()
