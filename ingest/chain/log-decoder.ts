@@ -1,4 +1,4 @@
-import { type AbiEvent, decodeEventLog, toEventSelector } from 'viem'
+import { type AbiEvent, BaseError, decodeEventLog, toEventSelector } from 'viem'
 import { PlumblineError } from '../../process/errors.js'
 import { remembered } from './remembered.js'
 import type { RawLog } from './rpc-answers.js'
@@ -70,12 +70,16 @@ function viemDecoder(event: AbiEvent): LogDecoder {
     inputs: event.inputs.map((input) => (isText(input) ? { ...input, type: 'bytes' } : input)),
   }
   const topic = toEventSelector(inBytes)
+  const argsOf = (log: RawLog): Args => {
+    const topics = [topic, ...(log.topics.slice(1) as `0x${string}`[])] as [`0x${string}`, ...`0x${string}`[]]
+    try {
+      return decodeEventLog({ abi: [inBytes], topics, data: log.data as `0x${string}` }).args as unknown as Args
+    } catch (error) {
+      throw new LogDataError(event, log, error instanceof BaseError ? error.shortMessage : `${error}`)
+    }
+  }
   return (log) => {
-    const { args } = decodeEventLog({
-      abi: [inBytes],
-      topics: [topic, ...(log.topics.slice(1) as `0x${string}`[])],
-      data: log.data as `0x${string}`,
-    }) as unknown as { args: Args }
+    const args = argsOf(log)
     for (const input of event.inputs) {
       const value = args[input.name as string] as string
       if (input.type === 'address') args[input.name as string] = value.toLowerCase()

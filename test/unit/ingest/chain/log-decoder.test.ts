@@ -86,6 +86,13 @@ describe('a log that does not match its topic is an error that names the log', (
     expect(() => logDecoder(transfer)(log(badTopics, badData))).toThrow('log 3 of block 7 is not a valid Transfer')
   })
 
+  test.each(['TokenCreated', 'LogoURIUpdated', 'TransferBlocked'])('%s, which has a text or bytes', (name) => {
+    const event = events.find((candidate) => candidate.name === name) as AbiEvent
+    const good = encoded(event, 2)
+    for (const bad of [log(good.topics, '0x'), log(good.topics, good.data.slice(0, 130)), log([], good.data)])
+      expect(() => logDecoder(event)(bad)).toThrow(`log 3 of block 7 is not a valid ${name}`)
+  })
+
   test.each([
     ['PauseStateUpdate', 'isPaused', '02'],
     ['OrderPlaced', 'tick', '8000'],
