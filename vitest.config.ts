@@ -48,12 +48,14 @@ const service: TestProjectInlineConfiguration[] = [
   { test: { ...SERVICE, name: 'integration-isolated', include: [`test/integration/${ISOLATED}`], exclude: leftOut } },
 ]
 
-/** Files that also run on a chain of the newest hardfork, of which the local chain's own is not: see `stillChain`. */
-const ON_T12 = ['whole-market', 'holders', 'fees', 'trades'].map(
-  (name) => `test/integration/ingest/stages/${name}.test.ts`,
-)
+/** Files that also run on a chain of a newer hardfork than the local chain's own: see `stillChain`. */
+const ON_T12 = [
+  ...['whole-market', 'holders', 'fees', 'trades'].map((name) => `test/integration/ingest/stages/${name}.test.ts`),
+  'test/integration/tools/verify/verify.slow.test.ts',
+]
+const env = { LOCAL_FORK: 'T12' }
 service.push({
-  test: { ...SERVICE, name: 'integration-t12', include: ON_T12, env: { LOCAL_FORK: 'T12' }, isolate: false },
+  test: { ...SERVICE, name: 'integration-t12', include: ON_T12, exclude: leftOut, env, isolate: false },
 })
 
 export default defineConfig({
