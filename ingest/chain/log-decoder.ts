@@ -1,4 +1,4 @@
-import { type AbiEvent, BaseError, decodeEventLog, toEventSelector } from 'viem'
+import { type AbiEvent, BaseError, decodeEventLog, encodeAbiParameters, toEventSelector } from 'viem'
 import { PlumblineError } from '../../process/errors.js'
 import { remembered } from './remembered.js'
 import type { RawLog } from './rpc-answers.js'
@@ -78,8 +78,16 @@ function viemDecoder(event: AbiEvent): LogDecoder {
       throw new LogDataError(event, log, error instanceof BaseError ? error.shortMessage : `${error}`)
     }
   }
+  const unindexed = inBytes.inputs.filter(({ indexed }) => !indexed)
   return (log) => {
     const args = argsOf(log)
+    // viem ignores what follows, which an event with the same name may have from a later fork on.
+    const length = encodeAbiParameters(
+      unindexed,
+      unindexed.map(({ name }) => args[name as string]),
+    ).length
+    if (length !== log.data.length)
+      throw new LogDataError(event, log, `it has ${log.data.length / 2 - 1} bytes of data`)
     for (const input of event.inputs) {
       const value = args[input.name as string] as string
       if (input.type === 'address') args[input.name as string] = value.toLowerCase()

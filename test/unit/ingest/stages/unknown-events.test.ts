@@ -62,7 +62,9 @@ describe('a log of one of the chain’s own contracts that is not understood is 
   })
 
   test('also if its data is shorter or longer than its event says, and it is not decoded', () => {
-    for (const log of [mint, transfer])
+    const logo = encodedLog('tip20', 'LogoURIUpdated', STABLE, { updater: ALICE, newLogoURI: 'https://a.test/ü' })
+    expect(decodeLog(logo)).toMatchObject({ args: { newLogoURI: 'https://a.test/ü' } })
+    for (const log of [mint, transfer, logo])
       for (const data of ['0x', log.data.slice(0, -2), `${log.data}00`, `${log.data}${'0'.repeat(64)}`]) {
         expect(decodeLog({ ...log, data })).toBeNull()
         expect(unknownOf([{ ...log, data }])).toMatchObject([{ reason: 'data', topic: log.topics[0], log_count: 1 }])
