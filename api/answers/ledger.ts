@@ -3,6 +3,7 @@ import { isOptional, needsState } from '../../clickhouse/chain/batches.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { readSampling, unsampledRanges } from '../../clickhouse/chain/sampling.js'
+import { unknownSince } from '../../clickhouse/chain/unknown-events.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { catchUp, hasCaughtUp } from '../../clickhouse/store/replicas.js'
 import type { Memories } from '../../process/memory.js'
@@ -98,20 +99,24 @@ export function createLedger(
     holds:
       'the ranges of blocks that are stored, those that are declared missing, and the contracts with unknown events',
     until:
-      '1 s for a time that is stored, else the answer; continued by new batches, read again after a rollback, a declared gap or the first unknown event of a contract',
+      '1 s for a time that is stored, else the answer; continued by new batches and unknown events, read again after a rollback or a declared gap',
     read: async (kept) => {
       const before = kept ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
       const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS)
       const changes = await ledgerChanges(clickhouse, before.marks, { signal })
-      if ((['rollback', 'gaps', 'unknown'] as const).some((mark) => changes[mark] !== before.marks[mark])) {
+      if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
         lists.forget()
         return null
       }
       const unsampled = await lists.read(`${changes.books}`, () =>
         readUnsampled({ signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) }),
       )
-      const ledger = { ...withBatches({ ...before.ledger, unsampled }, changes.batches), head: changes.head }
-      return { ledger, marks: nextMarks(before.marks, changes.batches), until: storedUntil(ledger) }
+      // After a fork, thousands of tokens may have their first unknown event one after the other.
+      const unknown =
+        changes.unknown === before.marks.unknown ? before.ledger.unknown : await unknownSince(clickhouse, { signal })
+      const ledger = { ...withBatches({ ...before.ledger, unknown, unsampled }, changes.batches), head: changes.head }
+      const marks = { ...nextMarks(before.marks, changes.batches), unknown: changes.unknown }
+      return { ledger, marks, until: storedUntil(ledger) }
     },
     // Only what this replica has too counts as stored; while it fetches that, what it had before.
     isSettled: (hasBefore) => hasCaughtUp(clickhouse, hasBefore),

@@ -70,7 +70,7 @@ export const feeEconomicsRoute = endpoint({
   },
   response: FeeEconomics,
   cache: CACHE_POLICIES.feeEconomics,
-  covers: ({ at }) => ({ families: ['logs'], logsOf: ['fees'], ...allUntil(at) }),
+  covers: ({ at }) => ({ families: ['logs'], logsOf: ['fees', 'token'], ...allUntil(at) }),
   answer: async ({ app, at, query: { limit, cursor }, signal }) => {
     const [stables, elections, sums, recent] = await Promise.all([
       stablecoinNames(app.clickhouse, { at }, { signal }),

@@ -184,7 +184,7 @@ export async function readLedger(
     unknownSince(clickhouse, options),
   ])
   const timed = await timesOf(clickhouse, [...ranges, ...gaps], options)
-  const revision = `${marks.rollback} ${marks.gaps} ${marks.unknown}`
+  const revision = `${marks.rollback} ${marks.gaps}`
   return {
     ledger: { ranges: ranges.map(timed), gaps: gaps.map(timed), unknown, head: null, started_at, revision },
     marks,

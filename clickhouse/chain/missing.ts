@@ -229,8 +229,9 @@ export function missingRanges(ledger: Ledger, request: Sought): Missing[] {
 function unknownTime(ledger: Ledger, request: Asked): Missing[] {
   const [first] = touching(ledger.unknown, request).toSorted((a, b) => a.from_block - b.from_block)
   if (!first || first.from_time > request.to) return []
-  const from = Math.max(request.from, first.from_time)
-  return [{ from, to: request.to, from_block: first.from_block, to_block: null, reason: 'unknown_event' }]
+  const from = Math.max(request.from, request.since?.block_time ?? 0, first.from_time)
+  const from_block = from > first.from_time ? null : first.from_block
+  return from > request.to ? [] : [{ from, to: request.to, from_block, to_block: null, reason: 'unknown_event' }]
 }
 
 /**

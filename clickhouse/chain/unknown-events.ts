@@ -10,9 +10,9 @@ export type Emitter = (typeof EMITTERS)[number]
 
 /**
  * Why a log is not understood. `topic`: no event of the contract that this version knows has its first topic; `data`: its
- * topics or data do not fit the event that they name.
+ * topics or data do not fit the event that they name; `order`: it names an order, or a token, that no known event has made.
  */
-const REASONS = ['topic', 'data'] as const
+const REASONS = ['topic', 'data', 'order'] as const
 
 /** Logs of one of the chain's own contracts in a block that ingest does not understand; the position is that of the first. */
 export type UnknownEvent = FactPosition & {
@@ -57,18 +57,18 @@ export function touching(unknown: readonly UnknownSince[], { families, logsOf = 
   )
 }
 
-/** Since when each contract has had unknown events, the first contract first. */
+/** Since when each contract on which an answer may rest has had unknown events, the first contract first. */
 export const unknownSince = defineQuery({
   name: 'unknown_since',
   row: z.object({ emitter: z.enum(EMITTERS), contract: z.string(), from_block: z.int(), from_time: z.int() }),
   sql: `
     SELECT emitter, contract, toUInt32(min(block_number)) AS from_block, toUnixTimestamp(min(block_time)) AS from_time
-    FROM unknown_events GROUP BY emitter, contract ORDER BY from_block, contract`,
+    FROM unknown_events WHERE emitter != 'other' GROUP BY emitter, contract ORDER BY from_block, contract`,
 })
 
 /** SQL: a text that changes when a contract has its first unknown event, an earlier one, or none any more. */
 export const UNKNOWN_MARK = `SELECT toString(sum(cityHash64(contract, first)))
-    FROM (SELECT contract, min(block_number) AS first FROM unknown_events GROUP BY contract)`
+    FROM (SELECT contract, min(block_number) AS first FROM unknown_events WHERE emitter != 'other' GROUP BY emitter, contract)`
 
 /** Most unknown events that the status lists. */
 export const MOST_UNKNOWN = 50
@@ -78,7 +78,8 @@ export const UnknownEventRow = z.object({
   emitter: z.enum(EMITTERS).meta({ description: 'What the contract is to the chain; token: any TIP-20' }),
   topic: z.string().meta({ description: 'First topic of the logs, by which events are told apart' }),
   reason: z.enum(REASONS).meta({
-    description: 'topic: an event that this version does not know; data: one that does not fit its definition',
+    description:
+      'topic: an event that this version does not know; data: one that does not fit its definition; order: it names an order or a token that no known event has made',
   }),
   log_count: z.number().nonnegative().meta({ description: 'How many such logs were read' }),
   first_block: blockNumber.meta({ description: 'Height of the first block with one' }),

@@ -102,7 +102,7 @@ CREATE TABLE IF NOT EXISTS unknown_events (
     emitter   Enum8('token' = 1, 'factory' = 2, 'exchange' = 3, 'policies' = 4, 'fees' = 5, 'guard' = 6, 'channels' = 7, 'zones' = 8, 'other' = 9),
     contract  LowCardinality(String),
     topic     LowCardinality(String) COMMENT 'the first topic; empty if there is none',
-    reason    Enum8('topic' = 1, 'data' = 2) COMMENT 'topic: no known event has it; data: the log does not fit the event',
+    reason    Enum8('topic' = 1, 'data' = 2, 'order' = 3) COMMENT 'topic: no known event has it; data: the log does not fit the event; order: it names an order or a token that no known event has made',
     log_count UInt32                 COMMENT 'how many such logs the block has; log_index is that of the first',
     block_number UInt64, log_index UInt32, block_time DateTime('UTC'), tx_hash String CODEC(ZSTD(1)),
     PROJECTION sightings (

@@ -14,6 +14,7 @@ import { genesisStables, roleCandidates } from '../stages/roles.js'
 import { isQuoted, samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
 import { transfersOf } from '../stages/transfers.js'
+import { withoutOrder } from '../stages/unknown-events.js'
 import { type BatchReader, type DecodedBatch, type DecodedBlock, FIRST_BLOCK } from './decode.js'
 import { carriesQuotes, readBatchQuotes } from './read-batch-quotes.js'
 import { listedAmong, readBooks, readMovements } from './read-movements.js'
@@ -77,7 +78,9 @@ async function readAtBlocks(reader: BatchReader, decoded: readonly DecodedBlock[
     persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
   const none = async (): Promise<never[]> => []
   if (carriesQuotes(reader, decoded)) await orders.load(decoded.flatMap(({ events }) => namedOrders(events)))
-  const movements = hasLogs ? await readMovements(reader, decoded) : decoded.map(() => [])
+  const read = hasLogs ? await readMovements(reader, decoded) : []
+  const movements = decoded.map((_, i) => read[i]?.movements ?? [])
+  const unreadable = decoded.map((_, i) => read[i]?.unreadable ?? [])
   // Flows are valued at their block's prices.
   const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>
     (hasPegs && hasEveryStable(scope)) || movements[i]?.length ? sampled : hasPegs ? stablesIn(scope, sampled) : []
@@ -114,7 +117,7 @@ async function readAtBlocks(reader: BatchReader, decoded: readonly DecodedBlock[
         : none(),
     ),
   ])
-  return { movements, priced, quotes, books, depths, states, roles, isUnpriced }
+  return { movements, unreadable, priced, quotes, books, depths, states, roles, isUnpriced }
 }
 
 /** The facts of a batch's block at place `i`; those of other families than the scope's may be among them. */
@@ -122,7 +125,7 @@ function factsOf(
   { orders, registry }: BatchReader,
   { block, events, facts, sampled, tooDeep }: DecodedBlock,
   i: number,
-  { movements, priced, quotes, books, depths, states, roles }: Awaited<ReturnType<typeof readAtBlocks>>,
+  { movements, unreadable, priced, quotes, books, depths, states, roles }: Awaited<ReturnType<typeof readAtBlocks>>,
   scope: Scope,
 ): Partial<Facts> {
   const samples = samplePeg(block, quotes ? (priced[i] ?? []) : [], quotes?.[i] ?? new Map(), tooDeep, FIRST_BLOCK)
@@ -133,7 +136,14 @@ function factsOf(
     depth_samples: depths[i] ?? [],
     role_probes: roles[i] ?? [],
     transfers: scope.families.includes('transfers') ? transfersOf(block, facts, registry.has) : [],
-    dex_fills: scope.families.includes('logs') ? dexFills(block, events, orders.termsOf) : [],
+    unknown_events: [...(facts.unknown_events ?? []), ...withoutOrder(block, unreadable[i] ?? [])],
+    dex_fills: scope.families.includes('logs')
+      ? dexFills(
+          block,
+          events.filter((event) => !unreadable[i]?.includes(event)),
+          orders.termsOf,
+        )
+      : [],
     flows: flowsOf(block, movements[i] ?? [], {
       listed: quotes ? listedPrices(samples, listedAmong(sampled)) : new Map(),
       books: books?.[i] ?? new Map(),

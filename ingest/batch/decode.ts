@@ -18,8 +18,7 @@ import { type Catalogue, catalogueRows } from '../stages/catalogue-rows.js'
 import { logFacts } from '../stages/facts.js'
 import type { Movement } from '../stages/flows.js'
 import { isStateDue, touchedStates } from '../stages/states.js'
-import { SwapDecodeError } from '../stages/swaps.js'
-import { unknownEvents } from '../stages/unknown-events.js'
+import { unknownEvents, withoutOrder } from '../stages/unknown-events.js'
 import { genesisStablecoins } from './genesis-stablecoins.js'
 
 /** What reading a batch needs. */
@@ -76,15 +75,11 @@ export async function decodeBatch(reader: OrderedReader, blocks: readonly BlockW
   const genesis = first.number === FIRST_BLOCK ? await genesisStablecoins(reader.rpc, first) : []
   genesis.forEach(registry.add)
 
-  const quoteTokenOf = (stable: string): string => {
-    const quote = registry.quoteTokenOf(stable)
-    if (quote === undefined) throw new SwapDecodeError(`an order for ${stable}, which the factory has not created`)
-    return quote
-  }
   const decoded: DecodedBlock[] = []
   for (const block of blocks) {
     const { events, unknown } = eventsOf(block)
-    const added = catalogueRows(block, events, quoteTokenOf)
+    const { unplaced, ...added } = catalogueRows(block, events, registry.quoteTokenOf)
+    unknown.push(...withoutOrder(block, unplaced))
     for (const stable of added.stablecoins) registry.add({ ...stable })
     for (const { stable, quote_token } of added.quote_token_updates)
       registry.setQuoteToken(stable, quote_token, block.number)
@@ -107,7 +102,8 @@ export async function decodeOldBatch(reader: BatchReader, blocks: readonly Block
     const { events, unknown } = eventsOf(block)
     const genesis = block.number === FIRST_BLOCK ? registry.genesis() : []
     // The catalogue has the order's quote token; here it only matters that the order exists.
-    const added = catalogueRows(block, events, () => '')
+    const { unplaced, ...added } = catalogueRows(block, events, registry.quoteTokenOf)
+    unknown.push(...withoutOrder(block, unplaced))
     decoded.push(await decodeBlock({ ...reader, policies }, block, { events, unknown, added }, genesis))
   }
   return { genesis: [], decoded }

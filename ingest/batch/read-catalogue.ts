@@ -126,7 +126,7 @@ async function batchOf(rpc: Rpc, registry: Registry, read: BoundedLogs): Promise
   const ordered = [...blocks.values()].sort((a, b) => a.number - b.number)
   const added = ordered.map(({ number, time }) => {
     const events = (eventsOf.get(number) ?? []).sort((a, b) => a.logIndex - b.logIndex)
-    const rows = catalogueRows({ number, time }, events, (stable) => {
+    const { unplaced: _, ...rows } = catalogueRows({ number, time }, events, (stable) => {
       const quote = quoteTokens.get(stable) ?? registry.quoteTokenOf(stable)
       if (quote === undefined) throw new RpcAnswerError(`an order for ${stable}, whose creation is missing`)
       return quote

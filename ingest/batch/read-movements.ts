@@ -1,4 +1,5 @@
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import type { SampledStable } from '../knowledge/registry.js'
 import { readSigners } from '../sources/blocks.js'
 import { persistAt } from '../sources/chain-changed.js'
@@ -10,6 +11,9 @@ import { swapsOf } from '../stages/swaps.js'
 import { needsSigner, tradesOf } from '../stages/trades.js'
 import type { BatchReader, DecodedBlock } from './decode.js'
 
+/** What moved in a block, in log order, and the fills of which that is not known. */
+export type BlockMovements = { movements: Movement[]; unreadable: ChainEvent[] }
+
 /**
  * What moved between stables and between chains in each block, in log order. Asks who signed the transactions of a block
  * only where a trade depends on it.
@@ -17,23 +21,25 @@ import type { BatchReader, DecodedBlock } from './decode.js'
 export async function readMovements(
   { rpc, orders }: Pick<BatchReader, 'rpc' | 'orders'>,
   decoded: readonly DecodedBlock[],
-): Promise<Movement[][]> {
+): Promise<BlockMovements[]> {
   const filled = decoded.flatMap(({ events }) =>
     events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
   )
   await orders.load(filled)
-  const dealingsAt = decoded.map(({ block, events }) => dealingsOf(block.logs, swapsOf(events, orders.termsOf)))
+  const swapsAt = decoded.map(({ events }) => swapsOf(events, orders.termsOf))
+  const dealingsAt = decoded.map(({ block }, i) => dealingsOf(block.logs, swapsAt[i]?.swaps ?? []))
   const { block: last } = decoded.at(-1) as DecodedBlock
   const reads = decoded.map(({ block }, i) => async () => {
     return dealingsAt[i]?.some(needsSigner) ? readSigners(rpc, block) : new Map<string, string>()
   })
   const signers = await persistAt(rpc, 'read signers', last, allOf(reads))
-  return decoded.map(({ bridged }, i) =>
-    [
+  return decoded.map(({ bridged }, i) => ({
+    movements: [
       ...(dealingsAt[i] ?? []).flatMap((dealings) => tradesOf(dealings, signers[i]?.get(dealings.txHash) ?? null)),
       ...bridged,
     ].sort((a, b) => a.logIndex - b.logIndex),
-  )
+    unreadable: swapsAt[i]?.unreadable ?? [],
+  }))
 }
 
 const listedIn = new WeakMap<readonly SampledStable[], ReadonlySet<string>>()

@@ -206,7 +206,16 @@ async function openReader(
 
   const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
   const tokens = tokenList.take()
-  const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, tokens, nextBlock, log })
+  const periods = await recordTokenList({
+    clickhouse,
+    retryDatabase,
+    rpc,
+    config,
+    tokens,
+    wrong: tokenList.wrong(),
+    nextBlock,
+    log,
+  })
   const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, ledger.next))
   return {
     rpc,

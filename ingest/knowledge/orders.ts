@@ -12,12 +12,10 @@ type LogPlace = { blockNumber: number; logIndex: number }
 /** The side and price of an order from a log on: from its placement, and from each flip. */
 type OrderSide = Pick<DexOrder, 'is_bid' | 'tick' | 'block_number' | 'log_index'>
 
-/** A fill of an order that was placed before the first known block. */
-class UnknownOrderError extends PlumblineError {
+/** A fill of an order that was placed before the first known block, or by an event that is not understood. */
+export class UnknownOrderError extends PlumblineError {
   constructor(orderId: bigint) {
-    super(`order ${orderId} was filled, but its placement is unknown: ingest must start before that block`, {
-      retryable: false,
-    })
+    super(`order ${orderId} was filled, but its placement is unknown`, { retryable: false })
   }
 }
 

@@ -13,7 +13,7 @@ import { RawHeader } from '../chain/rpc-answers.js'
 import type { IngestConfig } from '../config.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
 import type { Rpc } from '../sources/rpc.js'
-import type { ListedTokens } from '../token-list/format.js'
+import type { BadTokenListError, ListedTokens } from '../token-list/format.js'
 
 /** Another process has recorded a list at the same moment. */
 class TokenListError extends PlumblineError {
@@ -38,6 +38,8 @@ type Options = {
   config: Pick<IngestConfig, 'CHAIN' | 'TRACK'>
   /** The list to use; null if it cannot be read now. */
   tokens: ListedTokens | null
+  /** What is wrong in it, if that is why. */
+  wrong: BadTokenListError | null
   /** The first block that may be read with another list: those before are written or planned. */
   nextBlock: number
   log: Logger
@@ -54,14 +56,14 @@ const isSame = (list: TokenListRow | undefined, track: string, stables: readonly
  * one stays.
  */
 export async function recordTokenList(options: Options): Promise<ListPeriod[]> {
-  const { clickhouse, retryDatabase, rpc, config, tokens, nextBlock, log } = options
+  const { clickhouse, retryDatabase, rpc, config, tokens, wrong, nextBlock, log } = options
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'paired')
   const read = () => retryDatabase('read the token lists', () => tokenLists(clickhouse))
 
   const lists = await read()
   const newest = lists.at(-1)
   const stables = tokens ? [...tokens.addresses].sort() : newest?.stables
-  if (!stables) throw new NoTokenListError()
+  if (!stables) throw wrong ?? new NoTokenListError()
   const source = tokens?.source ?? 'as recorded before'
   if (isSame(newest, track, stables)) return listPeriods(lists)
   const sequence_number = (newest?.sequence_number ?? 0) + 1

@@ -200,7 +200,7 @@ async function callOnce(rpc: Rpc, calls: readonly Call[], block: BlockId, gas?: 
   const request = gas === undefined ? multicallOf(calls) : { ...multicallOf(calls), gas: numberToHex(gas) }
   const answer = await rpc.request('eth_call', [request, { blockHash: block.hash }], Bytes).catch((error: unknown) => {
     if (isStateUnavailable(error)) throw new StateUnavailableError(block.number, error)
-    if ((calls.length > 1 || gas !== undefined) && isTooMuch(error)) return null
+    if (calls.length > 1 ? isTooMuch(error) : gas !== undefined && isOutOfGas(error)) return null
     throw error
   })
   if (answer === null) return null
@@ -233,13 +233,15 @@ async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Ca
   return results.map((result) => (isExhausted(result) ? (rest.shift() as CallResult) : result))
 }
 
+/** Whether the gas of a multicall was not enough. */
+const isOutOfGas = (error: unknown): boolean =>
+  error instanceof BaseError && /out ?of ?gas|intrinsic gas|gas (required )?exceeds|gas limit/i.test(error.details)
+
 /** Whether the node refused a multicall because of its gas, its size or its duration. */
 const isTooMuch = (error: unknown): boolean =>
-  error instanceof BaseError &&
-  (/out ?of ?gas|intrinsic gas|gas (required )?exceeds|gas limit|too large|execution (timeout|aborted)/i.test(
-    error.details,
-  ) ||
-    ('status' in error && error.status === 413))
+  isOutOfGas(error) ||
+  (error instanceof BaseError &&
+    (/too large|execution (timeout|aborted)/i.test(error.details) || ('status' in error && error.status === 413)))
 
 const EXHAUSTED: CallResult = { success: false, returnData: '0x' }
 

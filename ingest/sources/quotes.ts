@@ -134,8 +134,8 @@ export async function readDepths(
 
 /** Most amounts whose book values are read in one block: as many calls as fit one request. */
 const MOST_BOOK_VALUES = 250
-/** How many are read in one eth_call, and of how many such eth_calls the gas may run out in one block. */
-const [BOOK_VALUES_AT_ONCE, MOST_DEAR_GROUPS] = [8, 3]
+/** How many of a token are read in one eth_call, and of how many such eth_calls the gas may run out in one block. */
+const [BOOK_VALUES_AT_ONCE, MOST_DEAR_GROUPS] = [8, 10]
 
 /**
  * What the DEX pays for each of these amounts at the end of a block, in base units of the reference stable; null where
@@ -148,7 +148,17 @@ export async function readBookValues(
   amounts: readonly { token: string; amount: bigint }[],
   block: BlockId,
 ): Promise<Array<bigint | null>> {
-  const calls = amounts.slice(0, MOST_BOOK_VALUES).map(({ token, amount }) => quoteCalls(token, amount)[0])
-  const groups = partsOf(calls, BOOK_VALUES_AT_ONCE)
-  return (await runOfStrangers(rpc, groups, block, { mostDear: MOST_DEAR_GROUPS })).flat().map(amountOf)
+  const asked = amounts.slice(0, MOST_BOOK_VALUES)
+  // Of each token apart, so that one whose books are full takes nothing from the others.
+  const groups = [...new Set(asked.map(({ token }) => token))].flatMap((token) =>
+    partsOf(
+      asked.filter((amount) => amount.token === token).map(({ amount }) => quoteCalls(token, amount)[0]),
+      BOOK_VALUES_AT_ONCE,
+    ),
+  )
+  const results = await runOfStrangers(rpc, groups, block, { mostDear: MOST_DEAR_GROUPS })
+  const resultOf = new Map(
+    groups.flatMap((calls, g) => calls.map((call, i) => [call.callData, results[g]?.[i]] as const)),
+  )
+  return asked.map(({ token, amount }) => amountOf(resultOf.get(quoteCalls(token, amount)[0].callData) as CallResult))
 }

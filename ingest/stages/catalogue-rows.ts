@@ -11,17 +11,19 @@ export type Catalogue = Pick<
   'stablecoins' | 'quote_token_updates' | 'dex_pairs' | 'dex_orders' | 'dex_order_flips' | 'role_events'
 >
 
-/** The quote token of `stable` at this point of the log; called only for stables that exist. */
-type QuoteTokenOf = (stable: string) => string
+/** The quote token of `stable` at this point of the log; undefined for one of which no creation is known. */
+type QuoteTokenOf = (stable: string) => string | undefined
 
 /**
  * What a block's events add to the catalogue, in log order.  `quoteTokenBefore` gives a stable's quote token before the block.
+ * An order for a token of which no creation is known is left out: `unplaced` has it.
  */
 export function catalogueRows(
   block: EventBlock,
   events: readonly ChainEvent[],
   quoteTokenBefore: QuoteTokenOf,
-): Catalogue {
+): Catalogue & { unplaced: ChainEvent[] } {
+  const unplaced: ChainEvent[] = []
   const added: Catalogue = {
     stablecoins: [],
     quote_token_updates: [],
@@ -43,11 +45,16 @@ export function catalogueRows(
       quoteTokens.set(event.address, event.args.newQuoteToken)
     } else if (event.name === 'OrderPlaced') {
       const { orderId, maker, token: base, isBid, tick, amount, isFlipOrder, flipTick } = event.args
+      const quote = quoteTokens.get(base) ?? quoteTokenBefore(base)
+      if (quote === undefined) {
+        unplaced.push(event)
+        continue
+      }
       added.dex_orders.push({
         order_id: orderId.toString(),
         maker,
         base,
-        quote: quoteTokens.get(base) ?? quoteTokenBefore(base),
+        quote,
         is_bid: isBid,
         tick,
         amount_raw: amount.toString(),
@@ -57,5 +64,5 @@ export function catalogueRows(
       })
     }
   }
-  return added
+  return { ...added, unplaced }
 }

@@ -1,7 +1,7 @@
 import { PlumblineError } from '../../process/errors.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import type { OrderTerms } from '../knowledge/orders.js'
+import { type OrderTerms, UnknownOrderError } from '../knowledge/orders.js'
 
 /**
  * A swap on the DEX, first token to last. `logIndex` is that of the transfer that paid it out; amounts are in base
@@ -21,7 +21,7 @@ export type Swap = {
 type Leg = { tokenIn: string; tokenOut: string; amountIn: bigint; amountOut: bigint; quoteAmount: bigint }
 type Fill = Pick<Leg, 'tokenIn' | 'tokenOut' | 'amountIn' | 'amountOut'> & { maker: string }
 
-/** The logs contradict what is known of the DEX; continuing would write wrong flows. */
+/** The logs contradict what is known of the DEX; what was made of them would be wrong flows. */
 export class SwapDecodeError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
@@ -110,17 +110,32 @@ export function decodeSwaps(
 /** Whether a block's events may contain swaps. */
 const hasSwaps = (events: readonly ChainEvent[]): boolean => events.some(({ name }) => name === 'OrderFilled')
 
-/** The swaps of a block, in log order. `orderOf` returns the terms that an order had at an event. */
+/** The swaps of a block, in log order, and the fills of transactions whose swaps cannot be read. */
+export type BlockSwaps = { swaps: Swap[]; unreadable: ChainEvent[] }
+
+/**
+ * The swaps of a block. `orderOf` returns the terms that an order had at an event. After an event of the exchange that is not
+ * understood, the terms of an order may be unknown: the swaps of a transaction that fills it are not guessed.
+ */
 export function swapsOf(
   events: readonly ChainEvent[],
   orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,
-): Swap[] {
-  if (!hasSwaps(events)) return []
+): BlockSwaps {
+  const read: BlockSwaps = { swaps: [], unreadable: [] }
+  if (!hasSwaps(events)) return read
   const byTransaction = new Map<string, ChainEvent[]>()
   for (const event of events) {
     const txEvents = byTransaction.get(event.txHash)
     if (txEvents) txEvents.push(event)
     else byTransaction.set(event.txHash, [event])
   }
-  return [...byTransaction.values()].flatMap((txEvents) => decodeSwaps(txEvents, orderOf))
+  for (const txEvents of byTransaction.values()) {
+    try {
+      read.swaps.push(...decodeSwaps(txEvents, orderOf))
+    } catch (error) {
+      if (!(error instanceof SwapDecodeError || error instanceof UnknownOrderError)) throw error
+      read.unreadable.push(...txEvents.filter(({ name }) => name === 'OrderFilled'))
+    }
+  }
+  return read
 }

@@ -1,9 +1,9 @@
 import type { UnknownEvent } from '../../clickhouse/chain/unknown-events.js'
 import { chainContract } from '../chain/contracts.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import { unknownReason } from '../chain/events.js'
+import { topicsOf, unknownReason } from '../chain/events.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
-import { position } from './rows.js'
+import { type EventBlock, position } from './rows.js'
 
 /**
  * The logs of the chain's own contracts in a block that this version does not understand, one row for each contract, topic
@@ -28,4 +28,21 @@ export function unknownEvents(
     }
   }
   return [...rows.values()]
+}
+
+/**
+ * Events of the exchange that name an order, or a token, which no event that is understood has made; one row for each kind of
+ * event, as of the block's first.
+ */
+export function withoutOrder(block: EventBlock, events: readonly ChainEvent[]): UnknownEvent[] {
+  const names = [...new Set(events.map(({ name }) => name))]
+  return names.map((name) => {
+    const [first, ...others] = events.filter((event) => event.name === name) as [ChainEvent, ...ChainEvent[]]
+    const [topic = ''] = topicsOf([name])
+    const contract = first.address
+    return {
+      ...{ emitter: 'exchange', contract, topic, reason: 'order', log_count: 1 + others.length },
+      ...position(block, first),
+    }
+  })
 }

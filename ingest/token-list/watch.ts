@@ -14,6 +14,8 @@ const CHECK_MS = { url: 3_600_000, file: 10_000 }
 export type TokenListWatch = {
   /** The listed tokens from now on; null if no list could be read yet. */
   take: () => ListedTokens | null
+  /** What is wrong in a list that could be read, but not be used; null if it was not wrong. */
+  wrong: () => BadTokenListError | null
   /** Whether other tokens are listed than were taken last. Begins a check in the background if one is due. */
   hasChanged: () => boolean
 }
@@ -32,7 +34,7 @@ type Watch = {
 const NO_TOKENS: ReadonlySet<string> = new Set()
 
 /**
- * Reads the token list, and follows its changes. Throws BadTokenListError if it is wrong now. A list that is wrong or
+ * Reads the token list, and follows its changes. Throws BadTokenListError if a file is wrong now. A list that is wrong or
  * cannot be read later is reported, and the last good one stays.
  */
 export async function watchTokenList(watch: Watch): Promise<TokenListWatch> {
@@ -41,7 +43,7 @@ export async function watchTokenList(watch: Watch): Promise<TokenListWatch> {
   const shipped = shippedTokens(chainId)
   if (shipped) noteStart(watch, shipped, shipped.made_at)
   const tokens = shipped ?? { addresses: NO_TOKENS, source: 'none', made_at: new Date(0) }
-  return { take: () => tokens, hasChanged: () => false }
+  return { take: () => tokens, wrong: () => null, hasChanged: () => false }
 }
 
 async function watchLocation(watch: Watch, location: TokenListLocation): Promise<TokenListWatch> {
@@ -51,6 +53,7 @@ async function watchLocation(watch: Watch, location: TokenListLocation): Promise
   let taken: ListedTokens | null = null
   let version: string | null = null
   let problem: string | null = null
+  let wrong: BadTokenListError | null = null
   let checkedAt = performance.now()
   let isChecking = false
 
@@ -62,9 +65,11 @@ async function watchLocation(watch: Watch, location: TokenListLocation): Promise
     }
     if (newest) metrics?.tokenListCurrent(currentAt(location, newest))
     problem = null
+    wrong = null
   }
   const refuse = (error: unknown): void => {
     if (signal.aborted) return
+    wrong = error instanceof BadTokenListError ? error : null
     metrics?.tokenListRefused(error instanceof BadTokenListError ? 'wrong' : 'unreachable')
     const reason = error instanceof Error ? error.message : String(error)
     if (reason === problem) return
@@ -82,7 +87,8 @@ async function watchLocation(watch: Watch, location: TokenListLocation): Promise
     await read()
     if (newest) noteStart(watch, newest, currentAt(location, newest))
   } catch (error) {
-    if (!(error instanceof UnreachableListError)) throw error
+    // Whoever serves a URL may serve a wrong answer for an hour; a file is the operator's own.
+    if (!(error instanceof UnreachableListError || 'url' in location)) throw error
     refuse(error)
   }
   return {
@@ -90,6 +96,7 @@ async function watchLocation(watch: Watch, location: TokenListLocation): Promise
       taken = newest
       return newest
     },
+    wrong: () => wrong,
     hasChanged: () => {
       if (!isChecking && performance.now() - checkedAt >= interval) void check()
       return newest !== null && !hasSameTokens(newest, taken)

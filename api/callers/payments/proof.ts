@@ -53,6 +53,12 @@ async function readTransaction(serialized: Hex, chainId: number): Promise<Signed
       detail: `the transaction’s ${unsafe} is 2^53 or more, and this service cannot send such a transaction as it was signed; nothing was sent. Sign one with a smaller ${unsafe}, or send it yourself and present its hash`,
     })
   const transaction = await readSignedTransaction(serialized).catch(unreadable)
+  if (transaction.isAltered)
+    throw new RefusedPayment({
+      kind: 'number-too-large',
+      detail:
+        'the transaction has a field that this service cannot send as it was signed, such as a number of 2^53 or more; nothing was sent. Send it yourself and present its hash',
+    })
   if (transaction.chainId !== chainId)
     throw new RefusedPayment({
       kind: 'verification-failed',

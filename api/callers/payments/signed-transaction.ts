@@ -5,6 +5,8 @@ import { Transaction } from 'viem/tempo'
 export type SignedTransaction = {
   /** In the canonical form that nodes return, because signatures can be encoded in several ways. */
   hash: Hex
+  /** Whether viem, which mppx sends it with, makes another transaction of it than was signed. */
+  isAltered: boolean
   chainId: number
   /** Who sends it, as the transaction says; lower case, empty if it does not. */
   from: string
@@ -69,8 +71,10 @@ export async function readSignedTransaction(serialized: Hex): Promise<SignedTran
   const signature = canonicalFields.at(-1) as Hex
   const feePayerSignature = canonicalFields[FEE_PAYER_SIGNATURE] as Hex
   const signed = fields.with(-1, signature).with(FEE_PAYER_SIGNATURE, feePayerSignature)
+  const hash = keccak256(serializedWith(canonical.slice(0, 4), signed))
   return {
-    hash: keccak256(serializedWith(canonical.slice(0, 4), signed)),
+    hash,
+    isAltered: hash !== keccak256(canonical),
     chainId: transaction.chainId,
     from: transaction.from?.toLowerCase() ?? '',
     signer: () => signerOf(fields),

@@ -188,18 +188,19 @@ test('a wrong answer, or none, keeps the last good list, is logged once, and sto
   expect(logged[2]).toContain('the status is 503')
 })
 
-test('if the list cannot be read at a start, the one that was recorded last stays', async ({
-  clickhouse,
-  clickhouseEnv,
-}) => {
-  const served = await serveList(BEFORE)
-  const settings = { ...SETTINGS, TOKEN_LIST: served.url }
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, 40, settings)
-  served.content = 503
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head, settings)
-  expect(await tokenLists(clickhouse)).toHaveLength(1)
-  expect((await sampled(clickhouse)).get(address('BWUSD'))).toMatchObject({ last: chain.head })
-})
+for (const answer of [503, '{'] as const)
+  test(`if the list cannot be used at a start (${answer}), the one that was recorded last stays`, async ({
+    clickhouse,
+    clickhouseEnv,
+  }) => {
+    const served = await serveList(BEFORE)
+    const settings = { ...SETTINGS, TOKEN_LIST: served.url }
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, 40, settings)
+    served.content = answer
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head, settings)
+    expect(await tokenLists(clickhouse)).toHaveLength(1)
+    expect((await sampled(clickhouse)).get(address('BWUSD'))).toMatchObject({ last: chain.head })
+  })
 
 test('a first start without a list that can be read ends, and may be repeated', async ({ clickhouseEnv }) => {
   const { url } = await serveList(503)

@@ -312,7 +312,7 @@ const ANSWERS: ReadonlyArray<[path: string, contracts: readonly string[]]> = [
 ]
 const OF_ALL: ReadonlyArray<[path: string, contracts: readonly string[]]> = [
   ['stablecoins/flows', ['token', 'exchange', 'zones']],
-  ['fee-economics/overview', ['fees']],
+  ['fee-economics/overview', ['fees', 'token']],
 ]
 
 for (let seed = 1; seed <= Math.max(3, SEEDS / 2); seed++)

@@ -47,9 +47,14 @@ describe('a stranger who fills the books of his tokens with the least orders', (
   })
 
   test('and values of his tokens that take too much are none', async () => {
-    const amounts = [1n, 100_000n, 1n].map((tokens) => ({ token: STRANGERS[0] as string, amount: tokens * 1_000_000n }))
+    const [his, honest] = [STRANGERS[0] as string, STRANGERS[50] as string]
+    const values = [1n, 100_000n, 3n].flatMap((tokens) =>
+      [his, honest].map((token) => ({ token, amount: tokens * 1_000_000n })),
+    )
     const { rpc } = nodeWith(filled)
-    expect(await readBookValues(rpc, amounts, BLOCK)).toEqual([1_000_000n, null, 1_000_000n])
+    expect(await readBookValues(rpc, values, BLOCK)).toEqual(
+      values.map(({ token, amount }) => (token === his && amount > 10_000_000n ? null : amount)),
+    )
   })
 })
 

@@ -179,6 +179,7 @@ describe('a signed transaction', () => {
         const read = await readSignedTransaction(transaction)
         expect(read).toMatchObject({ hash: keccak256(transaction), from: payer.address.toLowerCase() })
         expect(read.signer()).toBe(payer.address.toLowerCase())
+        expect(read.isAltered).toBe((await sentByMppx(transaction)) !== transaction)
       }
     },
   )
