@@ -31,6 +31,16 @@ export const blockHashes = defineQuery({
 export const blockAt = async (clickhouse: ClickHouseClient, block_number: number) =>
   (await blockHashes(clickhouse, { from_block: block_number, to_block: block_number }))[0] ?? null
 
+/** The newest ingested block at or before an instant; null if there is none. */
+export const blockUntil = defineOptionalRow({
+  name: 'block_until',
+  params: z.object({ at: z.date() }),
+  row: onlyColumn('block_number', z.int()),
+  sql: `
+    SELECT toUInt32(block_number) AS block_number FROM blocks
+    WHERE block_time <= {at: DateTime} ORDER BY blocks.block_number DESC LIMIT 1`,
+})
+
 /** The first ingested block after a time in unix seconds, and its own; null if there is none. */
 export const firstBlockAfter = defineOptionalRow({
   name: 'first_block_after',

@@ -1,5 +1,7 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
+import { QueryError } from '../store/query-error.js'
 import { blockNumber, blockTimestamp, logIndex, txHash } from '../store/values.js'
 import type { Family } from './batches.js'
 import type { FactPosition } from './blocks.js'
@@ -103,3 +105,30 @@ export const unknownEvents = defineQuery({
                 'Tuple(tx_hash String, log_index UInt32, block_number UInt32)') AS example
     FROM unknown_events GROUP BY contract, topic ORDER BY last_block DESC, contract, topic`,
 })
+
+/** In which blocks there are events whose first topic was not known when they were read, by contract and topic. */
+export const unknownTopics = defineQuery({
+  name: 'unknown_topics',
+  row: z.object({ contract: z.string(), topic: z.string(), first_block: z.int(), last_block: z.int() }),
+  sql: `
+    SELECT contract, topic, toUInt32(min(block_number)) AS first_block, toUInt32(max(block_number)) AS last_block
+    FROM unknown_events WHERE reason = 'topic' GROUP BY contract, topic ORDER BY contract, topic`,
+})
+
+/** What events that are not understood have in common, as `removeUnknownEvents` names them. */
+export const unknownKind = ({ contract, topic, reason }: Pick<UnknownEvent, 'contract' | 'topic' | 'reason'>): string =>
+  `${contract} ${topic} ${reason}`
+
+/** Removes the events of these kinds in a range of blocks, both ends included. Safe to repeat. Rejects with QueryError. */
+export async function removeUnknownEvents(
+  clickhouse: ClickHouseClient,
+  query_params: { from_block: number; to_block: number; kinds: readonly string[] },
+): Promise<void> {
+  const query = `
+    DELETE FROM unknown_events
+    WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}
+      AND has({kinds: Array(String)}, concat(contract, ' ', topic, ' ', toString(reason)))`
+  await clickhouse.command({ query, query_params }).catch((cause) => {
+    throw new QueryError('remove unknown events', cause)
+  })
+}

@@ -29,11 +29,15 @@ export async function removeFacts(
 export const rereadTable = (table: FactTable): string => `reread_${table}`
 
 /**
- * Replaces the contents of the temporary tables, which have the columns of the fact tables, with `facts`. The client
+ * Replaces the contents of the temporary tables, which have the columns of the fact tables, with the facts of `tables`. The client
  * must have a session: the tables belong to it and disappear with it.
  */
-export async function replaceRereadFacts(clickhouse: ClickHouseClient, facts: Facts): Promise<void> {
-  for (const table of factTables) {
+export async function replaceRereadFacts(
+  clickhouse: ClickHouseClient,
+  facts: Facts,
+  tables: readonly FactTable[] = factTables,
+): Promise<void> {
+  for (const table of tables) {
     const query = `CREATE OR REPLACE TEMPORARY TABLE ${rereadTable(table)} ENGINE = Memory AS SELECT * FROM ${table} LIMIT 0`
     try {
       await clickhouse.command({ query })

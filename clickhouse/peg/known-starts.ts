@@ -1,10 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { trackStart } from '../chain/batches.js'
+import { blockUntil } from '../chain/blocks.js'
 import { type CoveredRange, coveredRangesWithin, merged } from '../chain/covered-ranges.js'
 import { type DeclaredGap, declaredGaps } from '../chain/gaps.js'
 import { FIRST_BLOCK } from '../chain/missing.js'
-import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
+import { defineRow } from '../store/define-query.js'
 import { DEVIATION } from './sums.js'
 
 type Span = { from_block: number; to_block: number }
@@ -40,15 +41,6 @@ export async function priceBefore(
   })
   return { deviation_micros, isFirst: sample.from_block <= FIRST_BLOCK || is_made === true }
 }
-
-const blockUntil = defineOptionalRow({
-  name: 'block_until',
-  params: z.object({ at: z.date() }),
-  row: onlyColumn('block_number', z.int()),
-  sql: `
-    SELECT toUInt32(block_number) AS block_number FROM blocks
-    WHERE block_time <= {at: DateTime} ORDER BY blocks.block_number DESC LIMIT 1`,
-})
 
 /** What began with a sample of a stable. Its time in unix seconds. */
 type Begun = { stable: string; started_at: number; started_block: number }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import { connect } from '../../clickhouse/store/client.js'
@@ -8,6 +9,7 @@ import { runProcess } from '../../process/run-process.js'
 import { familiesRead } from '../batch/scope.js'
 import { IngestConfig } from '../config.js'
 import { createBackfillMetrics, createIngestMetrics } from '../metrics.js'
+import { prepareAgain } from './again.js'
 import { prepareBackfill } from './backfill.js'
 import { showProgress } from './progress.js'
 import { parseRequest } from './request.js'
@@ -40,6 +42,12 @@ const readConfig = () => {
 
 await runProcess('backfill', readConfig, async ({ config: { request, ...config }, log, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-backfill' })
+  // For temporary tables.
+  const session = connect(config, {
+    application: 'plumbline-backfill',
+    sessionId: randomUUID(),
+    requestTimeoutMs: 600_000,
+  })
   const metrics = createIngestMetrics()
   metrics.countQueries(clickhouse)
   const stopServing = await serveMetrics({
@@ -50,7 +58,11 @@ await runProcess('backfill', readConfig, async ({ config: { request, ...config }
     log,
   })
   try {
-    const backfill = await prepareBackfill({ clickhouse, config, log, signal, rpcObserver: metrics.rpc }, request)
+    const options = { clickhouse, config, log, signal, rpcObserver: metrics.rpc }
+    const backfill =
+      'again' in request
+        ? await prepareAgain({ ...options, session }, request.again)
+        : await prepareBackfill(options, request)
     const countDone = createBackfillMetrics(metrics, backfill.blocks)
     const gaps = [...backfill.gaps]
     let [blocks, rows] = [0, 0]
@@ -76,6 +88,6 @@ await runProcess('backfill', readConfig, async ({ config: { request, ...config }
     throw error
   } finally {
     await stopServing()
-    await clickhouse.close()
+    await Promise.all([clickhouse.close(), session.close()])
   }
 })

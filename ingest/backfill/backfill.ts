@@ -26,7 +26,7 @@ import { type Rpc, type RpcObserver, rpcOf } from '../sources/rpc.js'
 import { readStateFloor } from '../sources/state-floor.js'
 
 import { readAhead } from '../stages/read-ahead.js'
-import { openBackfillLedger } from './ledger.js'
+import { isOfAgain, openBackfillLedger } from './ledger.js'
 import { type FactRequest, type Missing, missingRanges, segmentsOf } from './missing.js'
 import { type ReadSegment, readSegment } from './read-segment.js'
 
@@ -34,7 +34,7 @@ import { type ReadSegment, readSegment } from './read-segment.js'
 const SEGMENTS_AT_ONCE = 4
 
 /** The backfill cannot run as requested. */
-class BackfillError extends PlumblineError {
+export class BackfillError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }
@@ -75,6 +75,8 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
   const ledger = await openBackfillLedger({ clickhouse, retryDatabase, log, signal })
+  if (ledger.unfinished && isOfAgain(ledger.unfinished))
+    throw new BackfillError('a run with --again was interrupted: run npm run backfill -- --again first')
   const covered = await retryDatabase('read the coverage', () => coveredRanges(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
@@ -159,7 +161,11 @@ const rowsOf = ({ facts }: Batch): number => factTables.reduce((sum, table) => s
  * the logs of a block whose state its node no longer had. The blocks before the tip's first must be final, and the
  * catalogue must reach them.
  */
-async function lastBlock({ clickhouse, config }: BackfillOptions, rpc: Rpc, covered: CoveredRange[]): Promise<number> {
+export async function lastBlock(
+  { clickhouse, config }: BackfillOptions,
+  rpc: Rpc,
+  covered: readonly CoveredRange[],
+): Promise<number> {
   const tipStart = await trackStart(clickhouse, { track: TIP })
   const byTip = covered.find(({ family, to_block }) => family === 'logs' && tipStart !== null && to_block >= tipStart)
   if (tipStart === null || !byTip)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { newestBatch } from '../../clickhouse/chain/batches.js'
+import { type Family, newestBatch } from '../../clickhouse/chain/batches.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import { type BatchLedger, LedgerError, openLedger } from '../sinks/batch-ledger.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
@@ -11,6 +11,9 @@ const BACKFILL = 'backfill'
 
 /** How long an unfinished batch is watched before its writer counts as gone, in seconds. */
 const WATCH_SECONDS = 20
+
+/** Whether a batch is of blocks that are read again: a backfill never reads the catalogue. */
+export const isOfAgain = ({ families }: { families: readonly Family[] }): boolean => families.includes('catalogue')
 
 type Options = { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase; log: Logger; signal: AbortSignal }
 
