@@ -49,10 +49,9 @@ const service: TestProjectInlineConfiguration[] = [
 ]
 
 /** Files that also run on a chain of a newer hardfork than the local chain's own: see `stillChain`. */
-const ON_T12 = [
-  ...['whole-market', 'holders', 'fees', 'trades'].map((name) => `test/integration/ingest/stages/${name}.test.ts`),
-  'test/integration/tools/verify/verify.slow.test.ts',
-]
+const ON_T12 = ['whole-market', 'holders', 'fees', 'trades'].map(
+  (name) => `test/integration/ingest/stages/${name}.test.ts`,
+)
 const env = { LOCAL_FORK: 'T12' }
 service.push({
   test: { ...SERVICE, name: 'integration-t12', include: ON_T12, exclude: leftOut, env, isolate: false },
