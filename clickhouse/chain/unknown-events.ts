@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { QueryError } from '../store/query-error.js'
 import { blockNumber, blockTimestamp, logIndex, txHash } from '../store/values.js'
 import type { Family } from './batches.js'
@@ -115,20 +116,19 @@ export const unknownTopics = defineQuery({
     FROM unknown_events WHERE reason = 'topic' GROUP BY contract, topic ORDER BY contract, topic`,
 })
 
-/** What events that are not understood have in common, as `removeUnknownEvents` names them. */
-export const unknownKind = ({ contract, topic, reason }: Pick<UnknownEvent, 'contract' | 'topic' | 'reason'>): string =>
-  `${contract} ${topic} ${reason}`
-
-/** Removes the events of these kinds in a range of blocks, both ends included. Safe to repeat. Rejects with QueryError. */
+/** Removes the events of these contracts in a range of blocks, both ends included. Safe to repeat. Rejects with QueryError. */
 export async function removeUnknownEvents(
   clickhouse: ClickHouseClient,
-  query_params: { from_block: number; to_block: number; kinds: readonly string[] },
+  { contracts, ...range }: { from_block: number; to_block: number; contracts: readonly string[] },
 ): Promise<void> {
   const query = `
     DELETE FROM unknown_events
-    WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}
-      AND has({kinds: Array(String)}, concat(contract, ' ', topic, ' ', toString(reason)))`
-  await clickhouse.command({ query, query_params }).catch((cause) => {
-    throw new QueryError('remove unknown events', cause)
+    WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64} AND contract IN {contracts: Array(String)}
+    SETTINGS lightweight_deletes_sync = 2`
+  await inParts(contracts, async (part) => {
+    await clickhouse.command({ query, query_params: { ...range, contracts: part } }).catch((cause) => {
+      throw new QueryError('remove unknown events', cause)
+    })
+    return []
   })
 }

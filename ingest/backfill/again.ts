@@ -5,7 +5,7 @@ import { type CoveredRange, coveredRanges } from '../../clickhouse/chain/covered
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
 import { listPeriods, tokenLists } from '../../clickhouse/chain/token-lists.js'
-import { removeUnknownEvents, unknownKind, unknownTopics } from '../../clickhouse/chain/unknown-events.js'
+import { removeUnknownEvents, unknownTopics } from '../../clickhouse/chain/unknown-events.js'
 import { type Facts, factTables, insertFacts } from '../../clickhouse/facts/facts.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { addFeeChoices } from '../../clickhouse/fees/choices.js'
@@ -28,7 +28,7 @@ import { readBlocks } from '../sources/blocks.js'
 import { rpcOf } from '../sources/rpc.js'
 import { readAhead } from '../stages/read-ahead.js'
 import { type Backfill, BackfillError, type BackfillOptions, lastBlock } from './backfill.js'
-import { type Lacking, lackingFacts } from './lacking.js'
+import { DifferingFactsError, type Lacking, lackingFacts } from './lacking.js'
 import { isOfAgain, openBackfillLedger } from './ledger.js'
 import { type Missing, segmentsOf } from './missing.js'
 
@@ -122,33 +122,43 @@ export async function prepareAgain(options: AgainOptions, request: AgainRequest)
   }
 
   async function* run(): ReturnType<Backfill['run']> {
+    /** The contracts of events that are understood now, and of those that are not. */
     const [understood, still] = [new Set<string>(), new Set<string>()]
-    let hasNewCatalogue = false
     for (const segments of repeated ? [[repeated], ...runs] : runs) {
       for await (const { segment, batch } of reread(segments)) {
         const what = `blocks ${segment.from} to ${segment.to}`
-        const lacking = await retryDatabase(`compare ${what}`, () => lackingFacts(session, batch, letGoUntil))
-        for (const kind of lacking.understood) understood.add(kind)
-        for (const event of batch.facts.unknown_events) still.add(unknownKind(event))
-        if (hasCatalogue(lacking.facts)) {
-          if (range.to < last && segment !== repeated) throw new CatalogueLacksError(range.from)
-          hasNewCatalogue = true
-        }
+        const { from, to, lastHash, families } = batch
+        const plan = () => ledger.plan({ from, to, lastHash, families, stables: [] })
+        const lacking = await retryDatabase(`compare ${what}`, () => lackingFacts(session, batch, letGoUntil)).catch(
+          async (error: unknown) => {
+            // It adds no coverage, and left open it would keep every other backfill away.
+            if (segment === repeated && error instanceof DifferingFactsError)
+              await retryDatabase(`commit ${what}`, async () => {
+                await plan()
+                await ledger.commit()
+              })
+            throw error
+          },
+        )
+        for (const contract of lacking.understood) understood.add(contract)
+        for (const { contract } of batch.facts.unknown_events) still.add(contract)
+        const catalogue = catalogueOf(lacking.facts)
+        if (catalogue.length > 0) throw new CatalogueLacksError(what, catalogue)
         const gaps = unvaluedOf(batch, lacking.facts)
         const isLast = segment === lastSegment
         if (lacking.rows > 0 || isLast || segment === repeated) {
-          const { from, to, lastHash, families } = batch
-          await retryDatabase(`plan ${what}`, () => ledger.plan({ from, to, lastHash, families, stables: [] }))
+          await retryDatabase(`plan ${what}`, plan)
+          const token = randomUUID()
           let isRepeated = segment === repeated
           await retryDatabase(`write ${what}`, async () => {
             const mayBeThere = isRepeated
             isRepeated = true
-            await add(batch, lacking, gaps, mayBeThere)
+            await add(batch, lacking, { gaps, mayBeThere, token })
           })
           // Last, so that answers are partial until everything is there.
-          if (isLast && !hasNewCatalogue) {
-            const kinds = [...understood].filter((kind) => !still.has(kind))
-            const removed = { from_block: range.from, to_block: range.to, kinds }
+          if (isLast) {
+            const contracts = [...understood].filter((contract) => !still.has(contract))
+            const removed = { from_block: range.from, to_block: range.to, contracts }
             await retryDatabase('remove what is understood', () => removeUnknownEvents(clickhouse, removed))
             log.info(removed, 'these events are understood now')
           }
@@ -158,17 +168,26 @@ export async function prepareAgain(options: AgainOptions, request: AgainRequest)
         if (signal.aborted) return
       }
     }
-    if (hasNewCatalogue) throw new RestartIngestError(range.from)
   }
 
   /** Adds what is lacking. Repeating it changes nothing. With `mayBeThere`, an earlier attempt may have added all or part of it. */
-  async function add(batch: Batch, lacking: Lacking, gaps: readonly IngestGap[], mayBeThere: boolean): Promise<void> {
+  async function add(
+    batch: Batch,
+    lacking: Lacking,
+    { gaps, mayBeThere, token }: { gaps: readonly IngestGap[]; mayBeThere: boolean; token: string },
+  ): Promise<void> {
     await insertIngestGaps(clickhouse, gaps)
-    const hash = createHash('sha256').update(JSON.stringify(lacking.facts)).digest('hex')
-    await insertAll(clickhouse, lacking.facts, `again:${batch.from}-${batch.to}:${batch.lastHash}:${hash}`)
+    await insertAll(
+      clickhouse,
+      lacking.facts,
+      `again:${batch.from}-${batch.to}:${batch.lastHash}:${hashOf(lacking.facts)}`,
+    )
     // An engine that was killed can have the token without the rows, as can one whose rows were removed since.
-    if (lacking.rows > 0 || mayBeThere)
-      await insertAll(clickhouse, (await lackingFacts(session, batch, letGoUntil)).facts, randomUUID())
+    if (lacking.rows > 0 || mayBeThere) {
+      const { facts } = await lackingFacts(session, batch, letGoUntil)
+      // The token is the same if this is repeated, because an insert that was given up may still arrive.
+      await insertAll(clickhouse, facts, `${token}:${hashOf(facts)}`)
+    }
     if (lacking.facts.flows.length > 0 || mayBeThere) {
       // A transaction of which one flow was there before would count twice.
       await rebuildFlowBuckets(clickhouse, { first: windowOf(batch.firstTime), last: windowOf(batch.lastTime) })
@@ -227,8 +246,11 @@ function runsOf({ from, to }: BlockRange, covered: readonly CoveredRange[], size
     })
 }
 
-const hasCatalogue = (facts: Facts): boolean =>
-  factTables.some((table) => TABLES[table].family === 'catalogue' && facts[table].length > 0)
+/** The tables of the catalogue that have rows. */
+const catalogueOf = (facts: Facts): string[] =>
+  factTables.filter((table) => TABLES[table].family === 'catalogue' && facts[table].length > 0)
+
+const hashOf = (facts: Facts): string => createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 
 /** Where the flows that are added have no value, because the node no longer has the prices. */
 function unvaluedOf({ isUnpriced }: Batch, { flows }: Facts): IngestGap[] {
@@ -238,20 +260,11 @@ function unvaluedOf({ isUnpriced }: Batch, { flows }: Facts): IngestGap[] {
   return [{ family: 'logs', from_block: Math.min(...blocks), to_block: Math.max(...blocks), reason }]
 }
 
-/** The meaning of later logs may depend on rows of the catalogue that are missing, so all later blocks are read again. */
+/** The meaning of later logs, and whose quotes and states were read, depend on rows of the catalogue that are missing. */
 class CatalogueLacksError extends BackfillError {
-  constructor(from: number) {
+  constructor(what: string, tables: readonly string[]) {
     super(
-      `rows of the catalogue are missing, on which all later blocks may depend: run npm run backfill -- --again --from ${from}`,
-    )
-  }
-}
-
-/** Ingest does not know the rows of the catalogue that were added. */
-class RestartIngestError extends BackfillError {
-  constructor(from: number) {
-    super(
-      `rows of the catalogue were added: restart ingest, and 15 minutes later run npm run backfill -- --again --from ${from} for the blocks that it has written without them; until then the events stay unknown`,
+      `${what} lack rows of the catalogue (${tables.join(', ')}), on which all later blocks depend, so nothing of them is written: read the chain into a new CLICKHOUSE_DATABASE`,
     )
   }
 }

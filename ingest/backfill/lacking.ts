@@ -1,5 +1,4 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { unknownKind } from '../../clickhouse/chain/unknown-events.js'
 import { differingFacts, factCounts } from '../../clickhouse/facts/compare.js'
 import { type Facts, type FactTable, factTables, mergeFacts } from '../../clickhouse/facts/facts.js'
 import { replaceRereadFacts } from '../../clickhouse/facts/replace.js'
@@ -14,7 +13,7 @@ const FIRST_READ = 1000
 const MOST_SHOWN = 5
 
 /** Rows are stored that the chain does not have, or has with other values. */
-class DifferingFactsError extends PlumblineError {
+export class DifferingFactsError extends PlumblineError {
   constructor({ from, to }: Batch, rows: readonly string[]) {
     const more = rows.length > MOST_SHOWN ? ` and ${rows.length - MOST_SHOWN} more` : ''
     super(
@@ -26,7 +25,10 @@ class DifferingFactsError extends PlumblineError {
 
 type Row = { surplus: number; [column: string]: unknown }
 
-/** What a batch has and the database lacks, and the kinds of unknown events that the database has and the batch has not. */
+/**
+ * What a batch has and the database lacks, without unknown events, and the contracts of the unknown events that the database has
+ * and the batch has not.
+ */
 export type Lacking = { facts: Facts; rows: number; understood: string[] }
 
 const rangeOf = ({ from, to, firstTime, lastTime }: Batch, let_go_until: number) => ({
@@ -84,20 +86,21 @@ export async function lackingFacts(session: ClickHouseClient, batch: Batch, letG
   await replaceRereadFacts(session, batch.facts, tables)
   const lacking: Array<Partial<Facts>> = []
   const surplus: string[] = []
-  const understood = new Set<string>()
+  const understood: string[] = []
   let rows = 0
   for (const table of tables) {
     const found: Row[] = await differingRows(session, table, batch, letGoUntil)
     const differing = table === 'flows' ? unlessUnvalued(found) : found
     for (const { surplus: extra, ...row } of differing.filter((row) => row.surplus > 0)) {
-      if (table === 'unknown_events') understood.add(unknownKind(row as Parameters<typeof unknownKind>[0]))
+      if (table === 'unknown_events') understood.push(row.contract as string)
       else surplus.push(`${table} ${extra}x ${JSON.stringify(row)}`)
     }
+    if (table === 'unknown_events') continue
     const places = new Set(differing.filter((row) => row.surplus < 0).map(placeOf))
     const added = (batch.facts[table] as object[]).filter((row) => places.has(placeOf(row as Record<string, unknown>)))
     rows += added.length
     if (added.length > 0) lacking.push({ [table]: added })
   }
   if (surplus.length > 0) throw new DifferingFactsError(batch, surplus)
-  return { facts: mergeFacts(lacking), rows, understood: [...understood] }
+  return { facts: mergeFacts(lacking), rows, understood }
 }

@@ -27,7 +27,11 @@ export async function readMovements(
   )
   await orders.load(filled)
   const swapsAt = decoded.map(({ events }) => swapsOf(events, orders.termsOf))
-  const dealingsAt = decoded.map(({ block }, i) => dealingsOf(block.logs, swapsAt[i]?.swaps ?? []))
+  const dealingsAt = decoded.map(({ block }, i) => {
+    const unread = new Set(swapsAt[i]?.unreadable.map(({ txHash }) => txHash))
+    // What its transfers alone look like is not what such a transaction has moved.
+    return dealingsOf(block.logs, swapsAt[i]?.swaps ?? []).filter(({ txHash }) => !unread.has(txHash))
+  })
   const { block: last } = decoded.at(-1) as DecodedBlock
   const reads = decoded.map(({ block }, i) => async () => {
     return dealingsAt[i]?.some(needsSigner) ? readSigners(rpc, block) : new Map<string, string>()
