@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { createServiceState } from '../../../api/service/service-state.js'
 import { stateMetrics } from '../../../api/service/state-metrics.js'
+import { insertForkSchedule } from '../../../clickhouse/chain/forks.js'
 import { insertIngestGaps } from '../../../clickhouse/chain/gaps.js'
 import { insertVerifyRun } from '../../../clickhouse/chain/verify-runs.js'
 import { insertJobRun } from '../../../clickhouse/jobs/runs.js'
@@ -54,6 +55,8 @@ test('every metric that a dashboard or an alert names is served', async ({ click
 
   const now = new Date()
   await insertIngestGaps(clickhouse, [{ family: 'state', from_block: 3, to_block: 4, reason: 'pruned' }])
+  // The local chain's node does not list its forks.
+  await insertForkSchedule(clickhouse, { active: 'T12', unhandled: [] })
   const finding = { what: 'a', status: 'match' as const, scope: '', differences: [] }
   await insertVerifyRun(clickhouse, { started_at: now, ended_at: now, findings: [finding] })
   const run = { job: 'risk', slot_at: 0, revision: 1, instance: 'test', started_at: now.toISOString(), duration_ms: 1 }
