@@ -161,7 +161,10 @@ test('ingest stopped for a stretch: every answer, export and 402 lists exactly t
     expect(await cacheControl(app)).not.toContain('immutable')
     await backfillAll(clickhouseEnv, chain.rpcUrl)
     await expect
-      .poll(async () => (await coverageAt(app, `stablecoins/flows/history?from=${first}&to=${at}`)).coverage.status)
+      .poll(async () => (await coverageAt(app, `stablecoins/flows/history?from=${first}&to=${at}`)).coverage.status, {
+        // What is stored may be known a second late, as long as the default waits.
+        timeout: 10_000,
+      })
       .toBe('complete')
 
     // Its blocks are there, but the slots have to be run again: until then, that time has not been searched.

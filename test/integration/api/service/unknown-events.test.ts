@@ -46,7 +46,7 @@ test('an event that is not understood is in the status, the metrics and the cove
   await addRows(clickhouse, { unknown_events: unknown })
   clock.now = new Date(clock.now.getTime() + 6000)
   await expect
-    .poll(() => statusOf(affected[0] as string))
+    .poll(() => statusOf(affected[0] as string), { timeout: 10_000 })
     .toEqual(['partial', expect.arrayContaining(['unknown_event'])])
   for (const path of affected) expect((await statusOf(path))[1]).toContain('unknown_event')
   for (const path of others) expect([path, await statusOf(path)]).toEqual([path, before.get(path)])

@@ -359,7 +359,9 @@ for (let seed = 1; seed <= Math.max(3, SEEDS / 2); seed++)
         }
       expect((await app.inject('/api/v1/status')).json().unknown_events.count).toBe(injected.size)
       await expect
-        .poll(() => rowsOf(clickhouse, 'SELECT active, length(unhandled) AS others FROM chain_forks'))
+        .poll(() => rowsOf(clickhouse, 'SELECT active, length(unhandled) AS others FROM chain_forks'), {
+          timeout: 10_000,
+        })
         .toEqual([{ active: 'T12', others: '0' }])
     } finally {
       await chain.remove()
