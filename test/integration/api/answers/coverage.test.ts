@@ -179,7 +179,10 @@ test('ingest stopped for a stretch: every answer, export and 402 lists exactly t
     const searched = await appAt(end)
     for (const url of moments.filter((url) => /risk|anomalies|peg-events/.test(url)))
       expect([url, (await coverageAt(searched, url)).coverage.missing]).toEqual([url, []])
-    expect(Date.parse((await searched.inject(`/api/v1/${pegEvents}`)).json().searched_from)).toBeLessThan(first * 1000)
+    // The first block may be at the end of a slot, by the time of day at which the chain was made.
+    expect(Date.parse((await searched.inject(`/api/v1/${pegEvents}`)).json().searched_from)).toBeLessThanOrEqual(
+      first * 1000,
+    )
 
     // Ingest has not seen the head for more than a minute: all since then is missing.
     const now = Math.max(end, Math.floor(Date.now() / 1000)) + 100

@@ -101,6 +101,7 @@ test('a trace reaches every query and every log line of its request', async ({ c
     'newest_times',
     'table_states',
     'token_lists',
+    'unknown_since',
   ]
   const queries = relay.seen.slice(before).filter(({ query }) => !SHARED.includes(`${query.get('log_comment')}`))
   expect(queries.map(({ query }) => query.get('log_comment'))).toContain('newest_samples')
