@@ -38,7 +38,7 @@ test('everything in its README works, and so do its tables, and the types are st
   expect(printed).toMatch(/^searched until \d{4}-/m)
   expect(printed).toMatch(/^supply: decimal/m)
   expect(printed).toMatch(/^got \d+$/m)
-  expect(printed).toMatch(/^0\.05 of any of \['0x20c0/m)
+  expect(printed).toMatch(/^0\.05 of any of /m)
 
   expect(await run('.venv/bin/python', ...UNITTEST, 'test_tables.py')).toMatch(/\nOK\n$/)
   await run('.venv/bin/pip', 'install', '--quiet', 'mypy==2.4.1')
