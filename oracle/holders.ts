@@ -100,7 +100,7 @@ export function holdersAt(
     .map((account) => (balances.get(account) ?? 0n) - (before.get(account) ?? 0n))
   const gained = changes.reduce((sum, change) => (change > 0n ? sum + change : sum), 0n)
   const lost = changes.reduce((sum, change) => (change < 0n ? sum - change : sum), 0n)
-  const handedOver = gained + lost - (gained > lost ? gained : lost)
+  const [handedOver = 0n] = [gained, lost].toSorted((a, b) => (a < b ? -1 : 1))
   const twiceMean = supply + totalOf(before)
   return {
     holder_count: sorted.length,

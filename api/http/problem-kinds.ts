@@ -22,7 +22,7 @@ export const PROBLEM_KINDS = {
   'number-too-large': {
     see: 'payments',
     means:
-      'the nonce, or a time, of the signed transaction is 2^53 or more; nothing was sent: sign a smaller one, or send it yourself and present its hash',
+      'the signed transaction has a number that the service cannot send as it was signed, such as a nonce of 2^53 or more; nothing was sent: sign a smaller one, or send it yourself and present its hash',
   },
   forbidden: { see: 'keys', means: 'the key is valid, but not for this route' },
   'unknown-route': { see: 'errors', means: 'there is no such path' },

@@ -56,7 +56,7 @@ const ZONE_PORTAL = contract('zones', ZONE_PORTAL_EVENTS, [
   'AdminTransferred(address,address)',
 ])
 
-/** The chain's contracts that have one address. Of those that end in `other`, nothing that is published depends on an event. */
+/** The chain's contracts that have one address. On the events of those with the emitter `other`, nothing published depends. */
 const BY_ADDRESS: ReadonlyMap<string, ChainContract> = new Map([
   [TIP20_FACTORY, contract('factory', TIP20_FACTORY_EVENTS)],
   [STABLECOIN_DEX, contract('exchange', STABLECOIN_DEX_EVENTS)],

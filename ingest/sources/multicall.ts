@@ -65,9 +65,9 @@ export type BlockId = { number: number; hash: string }
 
 /**
  * Most calls in one eth_call, for which nodes allow 50 million gas (the default of Reth and Geth). A quote takes some 15,000
- * gas, and since fork T12 some more for each order that it passes: one of a token passes one order a book, since orders have
- * at least a hundred; one of a million may pass ten thousand. Such a request has 150 kB; anvil accepts 2 MB. More calls at
- * once are hardly faster, and nodes answer several requests concurrently.
+ * gas, and since fork T12 some more for each order that it passes: one of a token passes one order a book, unless what is
+ * left of orders is less, since they are placed with at least a hundred; one of a million may pass ten thousand. Such a
+ * request has 150 kB; anvil accepts 2 MB. More calls at once are hardly faster, and nodes answer several requests concurrently.
  */
 export const MOST_CALLS = 250
 

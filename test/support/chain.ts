@@ -26,7 +26,7 @@ export async function stillChain(options: ChainOptions = {}): Promise<StillChain
 /** A chain of T12 in front of a local one, whose own node is at `localUrl`. */
 export type T12Chain = StillChain & Pick<T12Node, 'inject' | 'blocks'> & { localUrl: string }
 
-/** The same as `stillChain`, through a node that makes a chain of T12 of it. */
+/** A still chain behind a node that makes a chain of T12 of it. */
 export async function t12Chain({ actions, blocksASecond, ...options }: ChainOptions & T12Options): Promise<T12Chain> {
   const { params, ...chain } = await takeChain(options)
   const { url, inject, blocks, close } = await t12Node(chain.rpcUrl, { actions, blocksASecond })
