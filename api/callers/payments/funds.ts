@@ -30,7 +30,8 @@ export type Funds = {
   /**
    * Whether a credential has money behind it: a transfer to the recipient, in the currency and with the memo of its
    * challenge, which is in one of the last 1,000 blocks or was read before; or a signature by an account that has at
-   * least the amount in that currency. Up to a second late, also because too many are being asked about. Rejects like the node.
+   * least the amount in that currency. Answers within two reads of the node; no for a signature while too many are being
+   * asked about. Rejects like the node.
    */
   has: (proof: Proof, amount: bigint) => Promise<boolean>
 }
@@ -44,11 +45,11 @@ export function createFunds(client: Client, { recipient, currencies, rpcUrl }: F
   const paid = new LRUCache<string, true>({ max: PAYMENTS })
   let next = 0n
   let readAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<void> | null = null
+  let reading = Promise.resolve()
+  let planned: Promise<void> | null = null
   let asking = 0
 
   async function readTransfers(): Promise<void> {
-    await sleep(Math.max(0, readAt + ASK_EVERY_MS - performance.now()))
     const toBlock = await getBlockNumber(client, { cacheTime: 0 })
     const earliest = toBlock < BLOCKS ? 0n : toBlock - BLOCKS + 1n
     const fromBlock = next > earliest ? next : earliest
@@ -66,12 +67,19 @@ export function createFunds(client: Client, { recipient, currencies, rpcUrl }: F
     next = toBlock + 1n
   }
 
+  /** Resolves after a read that begins later than this call: the one under way may have passed the payment's block. */
   function refresh(): Promise<void> {
-    reading ??= readTransfers().finally(() => {
-      readAt = performance.now()
-      reading = null
-    })
-    return reading
+    const read = async () => {
+      await reading.catch(() => {})
+      await sleep(Math.max(0, readAt + ASK_EVERY_MS - performance.now()))
+      planned = null
+      reading = readTransfers().finally(() => {
+        readAt = performance.now()
+      })
+      await reading
+    }
+    planned ??= read()
+    return planned
   }
 
   async function hasArrived({ currency, txHash, challengeId }: Proof): Promise<boolean> {
