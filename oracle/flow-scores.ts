@@ -28,43 +28,56 @@ const dollars = (log: number): number => Number((Math.exp(log) / 1e6).toPrecisio
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The integral of cos^power from `from` to a right angle, by Simpson's rule in parts that double in length. */
-function cosineTail(from: number, power: number): number {
-  const PARTS = 24
-  const STEPS = 256
-  const whole = Math.PI / 2 - from
-  let [sum, start] = [0, from]
-  for (let part = 0; part < PARTS; part++) {
-    const end = from + whole * 2 ** (part + 1 - PARTS)
-    const step = (end - start) / STEPS
-    for (let i = 0; i <= STEPS; i++) {
-      const weight = i === 0 || i === STEPS ? 1 : i % 2 === 1 ? 4 : 2
-      sum += (weight * step * Math.cos(start + i * step) ** power) / 3
-    }
-    start = end
+/** What is beyond `value`, by one of the fits to the largest of some values: their number, threshold and total excess. */
+type Beyond = (peaks: number, threshold: number, excess: number) => number
+
+/** The largest result over the thresholds that peaks are counted from, where each peak exceeds its own by at least `least`. */
+function overThresholds(values: readonly number[], least: number, beyond: Beyond): number {
+  const sorted = values.toSorted((a, b) => b - a)
+  const results = []
+  for (const peaks of [2, 5, 10, 20, 40]) {
+    if (4 * peaks > sorted.length || (peaks === 2 && sorted.length >= 100)) continue
+    const threshold = sorted[peaks] as number
+    const excess = sorted.slice(0, peaks).reduce((sum, value) => sum + (value - threshold), 0)
+    results.push(beyond(peaks, threshold, Math.max(excess, least * peaks)))
   }
-  return sum
+  return Math.max(...results)
 }
 
-/** The probability that Student's t with `freedom` degrees is at least `t`: t = √freedom tan θ, with density cos^(freedom − 1). */
-function studentTail(t: number, freedom: number): number {
-  if (t < 0) return 1 - studentTail(-t, freedom)
-  return cosineTail(Math.atan(t / Math.sqrt(freedom)), freedom - 1) / (2 * cosineTail(0, freedom - 1))
+/** How many independent values a new one counts as, by the correlation of neighbours. */
+function weightOf(logs: readonly number[]): number {
+  if (Math.max(...logs) === Math.min(...logs)) return 1
+  const center = mean(logs)
+  const products = logs.slice(1).map((log, i) => (log - center) * ((logs[i] as number) - center))
+  const rho = (mean(products) * products.length) / logs.reduce((sum, log) => sum + (log - center) ** 2, 0)
+  return (1 - Math.min(0.99, Math.max(0, rho)) ** 2) ** -0.5
 }
 
-const quantiles = new Map<number, number>()
-function studentQuantile(freedom: number): number {
-  const cached = quantiles.get(freedom)
-  if (cached !== undefined) return cached
-  let [low, high] = [0, 100]
-  while (high - low > 1e-13 * high) {
-    const t = (low + high) / 2
-    if (t === low || t === high) break
-    if (studentTail(t, freedom) > 0.025) low = t
-    else high = t
-  }
-  quantiles.set(freedom, high)
-  return high
+/** The probability of a value as large, where 2 % are no difference: by rank, and by the tail above all of them. */
+function shareAbove(log: number, logs: readonly number[], weight: number): number {
+  const m = logs.length
+  const rank = countOf(logs, (other) => Math.round((other - log) * 1e6) >= -20_000)
+  if (rank > 0) return (rank + weight) / (m + weight)
+  const tail = overThresholds(
+    logs,
+    0.02,
+    (peaks, threshold, excess) =>
+      (((peaks + 1) / (m + 1)) * excess ** peaks) / (excess + Math.max(0, log - 0.02 - threshold)) ** peaks,
+  )
+  return Math.min(weight / (m + weight), tail)
+}
+
+/** The largest logarithm that is not among the highest 2.5 %. */
+function highest(logs: readonly number[], weight: number): number {
+  const m = logs.length
+  const ranks = 0.025 * (m + weight) - weight
+  const sorted = logs.toSorted((a, b) => b - a)
+  if (ranks >= 0) return (sorted[Math.floor(ranks)] as number) + 0.02
+  const tail = overThresholds(logs, 0.02, (peaks, threshold, excess) => {
+    const share = (0.025 * (m + 1)) / (peaks + 1)
+    return threshold - excess + excess / share ** (1 / peaks)
+  })
+  return Math.max(sorted[0] as number, tail) + 0.02
 }
 
 /** The volumes in [from, to), none before the first flow; 0 where there is none, null where it is not known. */
@@ -77,7 +90,7 @@ function volumesIn(quarters: Quarters, first: number, from: number, to: number) 
   return volumes
 }
 
-const shareOf = (active: number, windows: number): number => (active + 0.5) / (windows + 1)
+const shareOf = (active: number, windows: number): number => (active + 1) / (windows + 1)
 const countOf = <One>(items: readonly One[], matches: (item: One) => boolean): number => items.filter(matches).length
 
 function silenceOf(quarters: Quarters, first: number, start: number, isReadFrom: (from: number) => boolean) {
@@ -88,14 +101,18 @@ function silenceOf(quarters: Quarters, first: number, start: number, isReadFrom:
   if (countOf(usual, ({ isActive, volume }) => isActive && volume !== null) < 10) return null
   if (!isReadFrom(last + QUARTER - WEEK)) return null
   const runs = usual.map(({ isActive }) => (isActive ? 'x' : '-')).join('')
-  const longest = Math.max(...runs.split('x').map((run) => run.length))
-  const q =
-    1 -
-    shareOf(
-      countOf(usual, ({ isActive }) => isActive),
-      usual.length,
-    )
-  return { silent_windows: silent, p_value: silent <= longest ? 1 : Math.min(1, 2 * q ** silent) }
+  // Each flow ends a silence, most of them of no window.
+  const silences = runs.split('x').slice(0, -1)
+  const lengths = silences.map((run) => run.length)
+  if (silent <= Math.max(...lengths)) return { silent_windows: silent, p_value: 1 }
+  const windows = overThresholds(
+    lengths,
+    1,
+    (peaks, threshold, excess) =>
+      ((((peaks + 1) / (lengths.length + 1)) * excess) / (peaks - 1)) *
+      (excess / (excess + Math.max(0, silent - threshold))) ** (peaks - 1),
+  )
+  return { silent_windows: silent, p_value: Math.min(1, (2 * windows * lengths.length) / usual.length) }
 }
 
 /** The score of one edge in the quarter from `start`, without its q-value. */
@@ -135,18 +152,19 @@ function scoreQuarter(quarters: Quarters, start: number, isReadFrom: (from: numb
   const distances = logs.map((log) => Math.abs(log - center))
   const byMedian = Math.round(median(distances) * 4e6) / 4e6 / 0.6745
   const byMean = 1.253314 * mean(distances)
-  const width = Math.max(0.02, byMedian, byMean) * Math.sqrt(1 + Math.PI / 2 / n)
+  const weight = weightOf(logs)
+  const negated = logs.map((log) => -log)
   const range = {
-    expected_low_usd: dollars(center - studentQuantile(n - 1) * width),
-    expected_high_usd: dollars(center + studentQuantile(n - 1) * width),
+    expected_low_usd: dollars(-highest(negated, weight)),
+    expected_high_usd: dollars(highest(logs, weight)),
   }
   if (!isActive || observed === null) return { ...base, ...range, ...none, ...silence }
   const log = logOf(observed)
   const distance = Math.round((log - center) * 2e6) / 2e6
   const isConstant = distances.every((gap) => Math.round(gap * 2e6) === 0)
   const isTied = byMedian === 0
-  const above = Math.max(studentTail(distance / width, n - 1), countOf(logs, (other) => other >= log) / (n + 1))
-  const below = Math.max(studentTail(-distance / width, n - 1), countOf(logs, (other) => other <= log) / (n + 1))
+  const above = shareAbove(log, logs, weight)
+  const below = shareAbove(-log, negated, weight)
   return {
     ...base,
     ...range,
@@ -175,9 +193,12 @@ export function flowScoresOracle({ flows, created, read_since }: KnownFlows, sta
     return { key, ...scoreQuarter(quarters, start, isReadFrom) }
   })
   const chances = scores.flatMap(({ p_value }) => (p_value === null ? [] : [p_value])).sort((a, b) => a - b)
-  /** The least share of false findings at which an edge with this p-value would be found. */
+  const harmonic = chances.reduce((sum, _, i) => sum + 1 / (i + 1), 0)
+  /** The least share of false findings at which an edge with this p-value would be found, whatever the dependence. */
   const qOf = (p: number): number =>
-    Math.min(...chances.map((chance, i) => (chance >= p ? Math.min(1, (chance * chances.length) / (i + 1)) : 1)))
+    Math.min(
+      ...chances.map((chance, i) => (chance >= p ? Math.min(1, (chance * chances.length * harmonic) / (i + 1)) : 1)),
+    )
   return Object.fromEntries(
     scores.map(({ key, ...score }) => [key, { ...score, q_value: score.p_value === null ? null : qOf(score.p_value) }]),
   )

@@ -50,14 +50,15 @@ export const flowScoresRoute = endpoint({
   operationId: 'listFlowScores',
   summary: 'How unusual the last completed 15 minutes were on every edge, by its own history',
   description:
-    'Robust scores beside those of flow-anomalies: distance from the median of the windows with a flow, the probability of the activity and the volume of the window, and the share of false findings among all edges. Each says why, in words.',
+    'Robust scores beside those of flow-anomalies: distance from the median of the windows with a flow, the probability of the activity and the volume of the window, and the same corrected for the number of edges. Each says why, in words.',
   about: 'moment',
   query: {
     limit: LimitQuery,
     ...AsOfQuery,
     min_abs_z: z.coerce.number().min(0).optional().meta({ description: 'Only edges with at least this |robust_z|' }),
     max_q: z.coerce.number().min(0).max(1).optional().meta({
-      description: 'Only edges with at most this q_value: of those with at most 0.01, about 1 % are ordinary',
+      description:
+        'Only edges with at most this q_value: where nothing is unusual, at most one window in a hundred has one of at most 0.01',
     }),
     cursor: CursorQuery(ScoreKey),
   },

@@ -117,10 +117,12 @@ export const EdgeScoreShape = z.object({
     description: 'Windows without a flow up to this one, included; null if it has a flow or is not scored',
   }),
   p_value: probability.nullable().meta({
-    description: 'Probability of an outcome at least as unusual by its own history; null if not scored',
+    description:
+      'Probability of an outcome at least as unusual by its own history; an upper bound, by rank and a fitted tail; null if not scored',
   }),
   q_value: probability.nullable().meta({
-    description: 'The same, corrected for the number of edges (Benjamini and Hochberg); null if not scored',
+    description:
+      'The same, corrected for the number of edges whatever their dependence (Benjamini and Yekutieli); null if not scored',
   }),
   reasons: z.array(z.string()).meta({ description: 'Why, in plain English' }),
 })

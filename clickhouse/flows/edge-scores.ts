@@ -1,14 +1,17 @@
-import type { EdgeWindow } from './edge-windows.js'
+import { type EdgeWindow, EQUAL_WITHIN } from './edge-windows.js'
 import { usd } from './flows.js'
 import { MIN_OBSERVATIONS } from './scores.js'
-import { studentQuantile, studentTail } from './student-t.js'
+import { type Extremes, meanExcess, tailBeyond, tailPoint } from './tails.js'
 
 /** The deviation of a normal distribution is its median absolute deviation / 0.6745, and 1.253314 times its mean one. */
 const MEDIAN_DISTANCE = 0.6745
 const MEAN_DISTANCE = 1.253314
 
-/** The least deviation for a prediction: the exchange bounds prices to 2 %, so a price alone can move a volume by that. */
-const LEAST_SPREAD = 0.02
+/** Of 100 volumes of an edge, this share lies above the expected range, and this share below. */
+const OUTSIDE = 0.025
+
+/** Correlations above this count as this. */
+const MOST_CORRELATION = 0.99
 
 /** An edge's score in one window, as published. */
 export type EdgeScore = Pick<EdgeWindow, 'from' | 'to' | 'from_address' | 'to_address'> & {
@@ -39,12 +42,6 @@ const spreadByMedian = ({ distance_four_times }: EdgeWindow): number => distance
 const spreadByMean = ({ distances_twice, observations }: EdgeWindow): number =>
   (MEAN_DISTANCE * distances_twice) / 2e6 / observations
 
-/** The deviation for a prediction: the larger of both, as that by the median is too small where many volumes are equal. */
-const spreadOf = (window: EdgeWindow): number => Math.max(LEAST_SPREAD, spreadByMedian(window), spreadByMean(window))
-
-/** How much wider a prediction is than the spread, as the median of n values is itself uncertain: π σ² / 2n. */
-const widthOf = (window: EdgeWindow): number => spreadOf(window) * Math.sqrt(1 + Math.PI / (2 * window.observations))
-
 /** Distance of the volume from the median in robust deviations of the logarithm; null if there is none to measure with. */
 function robustZ(window: EdgeWindow): number | null {
   const distance = distanceOf(window)
@@ -53,35 +50,60 @@ function robustZ(window: EdgeWindow): number | null {
   return distance === 0 ? 0 : null
 }
 
+/** The volumes on one side of an edge's history, so that larger is further out: as they are, or negated. */
+type Side = Extremes & { value: number; asFar: number; weight: number }
+
 /**
- * The probabilities that a window with a flow has at least, and at most, this volume: those of the predictive
- * distribution, but not less than the share of the observations that did.
+ * How many windows the new one counts as: 1 if volumes are independent, else how much closer it lies to the last one than to
+ * all, 1 / √(1 − ρ²). A new extreme is the more frequent, the more the one before it was extreme already.
  */
-function volumeTails(window: EdgeWindow): { atLeast: number; atMost: number } {
-  const { observations, at_least, at_most } = window
-  const t = distanceOf(window) / widthOf(window)
+const weightOf = ({ correlation }: EdgeWindow): number =>
+  1 / Math.sqrt(1 - Math.min(MOST_CORRELATION, Math.max(0, correlation)) ** 2)
+
+function sidesOf(window: EdgeWindow): { above: Side; below: Side } {
+  const { observed_log, largest, smallest, observations: count, at_least, at_most } = window
+  const shared = { count, leastExcess: EQUAL_WITHIN, weight: weightOf(window) }
+  const below = smallest.map((log) => -log)
   return {
-    atLeast: Math.max(studentTail(t, observations - 1), at_least / (observations + 1)),
-    atMost: Math.max(studentTail(-t, observations - 1), at_most / (observations + 1)),
+    above: { ...shared, extremes: largest, value: observed_log - EQUAL_WITHIN, asFar: at_least },
+    below: { ...shared, extremes: below, value: -observed_log - EQUAL_WITHIN, asFar: at_most },
   }
 }
 
-/** The share of windows with a flow, as the mean of its posterior under Jeffreys' prior: by hour where there are weeks. */
+/** The probability of a volume as far out: its rank (Phipson and Smyth, 2010), and beyond all by the tail, if that is less. */
+function rankShare(side: Side): number {
+  const { count, asFar, weight, value } = side
+  const share = (asFar + weight) / (count + weight)
+  return asFar > 0 ? share : Math.min(share, tailBeyond(side, value))
+}
+
+/** The furthest logarithm whose rank share is more than `OUTSIDE`. */
+function expectedEnd(side: Side): number {
+  const { extremes, count, weight } = side
+  const outside = OUTSIDE * (count + weight) - weight
+  if (outside >= 0) return (extremes[Math.floor(outside)] as number) + EQUAL_WITHIN
+  return Math.max(extremes[0] as number, tailPoint(side, OUTSIDE)) + EQUAL_WITHIN
+}
+
+/** The share of windows with a flow, were this one such a window too: by hour where there are weeks. */
 function activityOf({ hour_windows, hour_active, baseline_windows, observations }: EdgeWindow): number {
-  if (hour_windows > 0) return (hour_active + 0.5) / (hour_windows + 1)
-  return (observations + 0.5) / (baseline_windows + 1)
+  if (hour_windows > 0) return (hour_active + 1) / (hour_windows + 1)
+  return (observations + 1) / (baseline_windows + 1)
+}
+
+/** The probability that a window lies so deep in a silence, or deeper; 1 if the week before had as long a silence. */
+function silenceShare({ silent_windows, longest_silences, usual_windows, usual_active }: EdgeWindow): number {
+  if (silent_windows <= (longest_silences[0] as number)) return 1
+  const tail = { extremes: longest_silences, count: usual_active, leastExcess: 1 }
+  return (usual_active / usual_windows) * meanExcess(tail, silent_windows)
 }
 
 /** Twice the probability of an outcome at least as far on its side: nothing, then small volumes, then large ones. */
 function pValue(window: EdgeWindow): number {
-  const { is_active, silent_windows, longest_silence, usual_windows, usual_active } = window
-  if (!is_active) {
-    const silentShare = (usual_windows - usual_active + 0.5) / (usual_windows + 1)
-    return silent_windows <= longest_silence ? 1 : Math.min(1, 2 * silentShare ** silent_windows)
-  }
+  if (!window.is_active) return Math.min(1, 2 * silenceShare(window))
   const activity = activityOf(window)
-  const { atLeast, atMost } = volumeTails(window)
-  return Math.min(1, 2 * activity * atLeast, 2 * (1 - activity + activity * atMost))
+  const { above, below } = sidesOf(window)
+  return Math.min(1, 2 * activity * rankShare(above), 2 * (1 - activity + activity * rankShare(below)))
 }
 
 const figure = (value: number): string => `${Number(value.toPrecision(3))}`
@@ -99,12 +121,13 @@ function refusalOf(window: EdgeWindow): string | null {
   return `fewer than ${MIN_OBSERVATIONS} observations${is_active ? '' : ' in the week up to its last flow'}: not scored`
 }
 
-function silenceReasons({ silent_windows, longest_silence, usual_windows, usual_active }: EdgeWindow): string[] {
+function silenceReasons({ silent_windows, longest_silences, usual_windows, usual_active }: EdgeWindow): string[] {
+  const longest = longest_silences[0] as number
   return [
     `no flow in ${count(silent_windows, 'window')}`,
-    silent_windows <= longest_silence
-      ? `not longer than the longest silence of the week before it, ${count(longest_silence, 'window')}`
-      : `the longest silence of the week before it had ${count(longest_silence, 'window')}`,
+    silent_windows <= longest
+      ? `not longer than the longest silence of the week before it, ${count(longest, 'window')}`
+      : `the longest silence of the week before it had ${count(longest, 'window')}`,
     `active in ${percent(usual_active / usual_windows)} of the windows of that week`,
   ]
 }
@@ -132,7 +155,7 @@ function scoreOf(window: EdgeWindow, hour: number): EdgeScore {
   const refusal = refusalOf(window)
   const isScored = refusal === null
   const hasRange = is_read && observations >= MIN_OBSERVATIONS
-  const range = hasRange ? widthOf(window) * studentQuantile(observations - 1) : 0
+  const { above, below } = sidesOf(window)
   // The logarithms have six decimals, so a dollar amount has six digits.
   const dollars = (log: number): number => Number((Math.exp(log) / 1e6).toPrecision(6))
   return {
@@ -146,8 +169,8 @@ function scoreOf(window: EdgeWindow, hour: number): EdgeScore {
     active_share: is_read && baseline_windows > 0 ? observations / baseline_windows : null,
     median_active_usd: is_read && observations > 0 ? dollars(medianOf(window)) : null,
     robust_z: isScored && is_active ? robustZ(window) : null,
-    expected_low_usd: hasRange ? dollars(medianOf(window) - range) : null,
-    expected_high_usd: hasRange ? dollars(medianOf(window) + range) : null,
+    expected_low_usd: hasRange ? dollars(-expectedEnd(below) / 1e6) : null,
+    expected_high_usd: hasRange ? dollars(expectedEnd(above) / 1e6) : null,
     activity_probability: hasRange ? activityOf(window) : null,
     is_by_hour: hasRange && hour_windows > 0,
     silent_windows: isScored && !is_active ? window.silent_windows : null,
@@ -163,9 +186,12 @@ const byAddress = (a: EdgeScore, b: EdgeScore): number =>
 /** Sorts after every p-value: that of an edge that is not scored. */
 export const UNSCORED = 2
 
+/** 1 + 1/2 + … + 1/n. */
+const harmonic = (n: number): number => Array.from({ length: n }, (_, i) => 1 / (i + 1)).reduce((a, b) => a + b, 0)
+
 /**
  * The scores of all edges in the window that begins at `window_start`: the least probable first, then by address. q-values
- * are those of Benjamini and Hochberg over the edges that have a p-value.
+ * are those of Benjamini and Yekutieli (2001) over the edges that have a p-value, which may depend on each other.
  */
 export function edgeScores(windows: readonly EdgeWindow[], window_start: Date): EdgeScore[] {
   const hour = window_start.getUTCHours()
@@ -173,10 +199,11 @@ export function edgeScores(windows: readonly EdgeWindow[], window_start: Date): 
     .map((window) => scoreOf(window, hour))
     .sort((a, b) => (a.p_value ?? UNSCORED) - (b.p_value ?? UNSCORED) || byAddress(a, b))
   const scored = scores.filter(({ p_value }) => p_value !== null).length
+  const factor = scored * harmonic(scored)
   let least = 1
   for (let rank = scored; rank > 0; rank--) {
     const score = scores[rank - 1] as EdgeScore
-    least = Math.min(least, ((score.p_value as number) * scored) / rank)
+    least = Math.min(least, ((score.p_value as number) * factor) / rank)
     score.q_value = least
   }
   return scores

@@ -7,6 +7,7 @@ import { inParts } from '../store/in-parts.js'
 import { integerText } from '../store/values.js'
 import { FLOW_WINDOW_SECONDS } from './buckets.js'
 import { EDGES, SILENCES, WEEK_BEFORE } from './scores.js'
+import { EXTREMES } from './tails.js'
 
 /** Days whose windows of the same hour say how often an edge is active at that hour. */
 const HOUR_DAYS = 28
@@ -39,21 +40,30 @@ export const EdgeWindow = z.object({
   /** Of the distances of these logarithms from it: four times their median, and twice their sum, in millionths. */
   distance_four_times: z.int(),
   distances_twice: z.int(),
-  /** Observations with at least, and with at most, the window's volume. */
+  /** Observations with at least, and with at most, the window's volume, where a difference of 2 % is none. */
   at_least: z.int(),
   at_most: z.int(),
+  /** The largest and the smallest logarithms of the observations, the extreme first, in millionths. */
+  largest: z.array(z.int()),
+  smallest: z.array(z.int()),
+  /** The correlation of each logarithm with that of the observation before; 0 if all are equal. */
+  correlation: z.number(),
   /** Windows of the window's hour in the four weeks before it, and those of them with a flow; 0 without these weeks. */
   hour_windows: z.int(),
   hour_active: z.int(),
   /** As in `FlowScore`, of a window without a flow if the week up to the last flow has the observations; else 0. */
   silent_windows: z.int(),
-  longest_silence: z.int(),
   usual_windows: z.int(),
   usual_active: z.int(),
+  /** The longest silences of that week, the longest first, in windows; those of no window included. */
+  longest_silences: z.array(z.int()),
   /** Whether all of that week is read. */
   is_silence_read: z.boolean(),
 })
 export type EdgeWindow = z.infer<typeof EdgeWindow>
+
+/** Logarithms that are equal but for prices: the exchange bounds these to 2 %, so a price alone can move a volume by that. */
+export const EQUAL_WITHIN = 20_000
 
 const logOf = (micros: string): string => `toInt32(floor(log(greatest(toFloat64(${micros}), 1.)) * 1000000 + 0.5))`
 
@@ -91,6 +101,9 @@ const OfWeek = EdgeWindow.pick({
   distances_twice: true,
   at_least: true,
   at_most: true,
+  largest: true,
+  smallest: true,
+  correlation: true,
 }).extend({ unknown: z.int() })
 
 /** The volume of the scored window, those of the week before, and how many windows of that are unknown. */
@@ -100,21 +113,26 @@ const weeksOfEdges = defineQuery({
   row: OfWeek.extend({ edge: z.string() }),
   sql: `
     WITH {window_start: DateTime('UTC')} AS scored, ${logOf('observed')} AS observed_log, ${medianTwice('logs')} AS middle_twice,
-         arraySort(arrayMap(one -> abs(2 * one - middle_twice), logs)) AS distances
+         arraySort(arrayMap(one -> abs(2 * one - middle_twice), logs)) AS distances,
+         arrayMap(volume -> volume - arrayAvg(series), series) AS centred
     SELECT toString(edge) AS edge, toString(observed) AS observed_micros, observed_log, is_active::Bool AS is_active,
            is_valued::Bool AS is_valued, toUInt32(unknown) AS unknown,
            toUInt32(length(logs)) AS observations, toInt32(middle_twice) AS median_twice,
            toInt32(${medianTwice('distances')}) AS distance_four_times, toFloat64(arraySum(distances)) AS distances_twice,
-           toUInt32(arrayCount(one -> one >= observed_log, logs)) AS at_least,
-           toUInt32(arrayCount(one -> one <= observed_log, logs)) AS at_most
+           toUInt32(arrayCount(volume -> volume >= observed_log - ${EQUAL_WITHIN}, logs)) AS at_least,
+           toUInt32(arrayCount(volume -> volume <= observed_log + ${EQUAL_WITHIN}, logs)) AS at_most,
+           arraySlice(arrayReverse(logs), 1, ${EXTREMES}) AS largest, arraySlice(logs, 1, ${EXTREMES}) AS smallest,
+           if(empty(logs) OR logs[1] = logs[-1], 0, arraySum((volume, next) -> volume * next, arrayPopBack(centred), arrayPopFront(centred))
+                                                    / arraySum(volume -> volume * volume, centred)) AS correlation
     FROM
     (
         SELECT edge, sumIf(volume_micros, is_scored) AS observed, countIf(is_scored) > 0 AS is_active,
                countIf(is_scored AND has_value) > 0 AS is_valued, countIf(NOT is_scored AND NOT has_value) AS unknown,
-               arraySort(groupArrayIf(${logOf('volume_micros')}, NOT is_scored AND has_value)) AS logs
+               arrayMap(observation -> observation.2, arraySort(groupArrayIf((window_start, ${logOf('volume_micros')}), NOT is_scored AND has_value))) AS series,
+               arraySort(series) AS logs
         FROM
         (
-            SELECT edge, volume_micros, window_start = scored AS is_scored, flow_count > unvalued_count AS has_value
+            SELECT edge, window_start, volume_micros, window_start = scored AS is_scored, flow_count > unvalued_count AS has_value
             FROM flow_buckets FINAL
             WHERE window_start >= ${WEEK_BEFORE} AND window_start <= scored
         )
@@ -134,6 +152,9 @@ const NO_WEEK: z.output<typeof OfWeek> = {
   distances_twice: 0,
   at_least: 0,
   at_most: 0,
+  largest: [],
+  smallest: [],
+  correlation: 0,
 }
 
 /** The windows of four weeks that begin in the same hour of the day: those with a value, and those with flows of which none has. */
@@ -164,12 +185,13 @@ const silencesOfEdges = defineQuery({
     since: z.int(),
     base_active: z.int(),
     first_of_base: z.int(),
-    longest_step: z.int(),
+    longest_steps: z.array(z.int()),
   }),
   sql: `
     WITH {window_start: DateTime('UTC')} AS scored
     SELECT toString(edge) AS edge, silent, toUnixTimestamp(last) AS last, toUnixTimestamp(since) AS since,
-           toUInt32(base_active) AS base_active, toUnixTimestamp(first_of_base) AS first_of_base, toUInt32(longest_step) AS longest_step
+           toUInt32(base_active) AS base_active, toUnixTimestamp(first_of_base) AS first_of_base,
+           arraySlice(arrayReverseSort(arrayPopFront(steps)), 1, ${EXTREMES})::Array(UInt32) AS longest_steps
     FROM (${SILENCES})`,
 })
 
@@ -182,13 +204,19 @@ function silenceOf(
   isReadFrom: (instant: number) => boolean,
 ) {
   if (!silence)
-    return { silent_windows: 0, longest_silence: 0, usual_windows: 0, usual_active: 0, is_silence_read: isReadFrom(0) }
-  const { silent, last, since, base_active, first_of_base, longest_step } = silence
+    return {
+      silent_windows: 0,
+      longest_silences: [],
+      usual_windows: 0,
+      usual_active: 0,
+      is_silence_read: isReadFrom(0),
+    }
+  const { silent, last, since, base_active, first_of_base, longest_steps } = silence
   const start = Math.max(first, since)
-  const steps = Math.max(longest_step / FLOW_WINDOW_SECONDS, windowsBetween(start, first_of_base) + 1)
+  const silences = longest_steps.map((step) => step / FLOW_WINDOW_SECONDS - 1)
   return {
     silent_windows: silent,
-    longest_silence: steps - 1,
+    longest_silences: [windowsBetween(start, first_of_base), ...silences].sort((a, b) => b - a).slice(0, EXTREMES),
     usual_windows: windowsBetween(start, last) + 1,
     usual_active: base_active,
     is_silence_read: isReadFrom(since),

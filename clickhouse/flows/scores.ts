@@ -62,8 +62,8 @@ const BASELINES = `
     GROUP BY edge
     HAVING valued > 0`
 
-/** From one flow to the next in the week up to the last flow of a silent edge, the longest time in seconds; 0 with only one. */
-const LONGEST_STEP = 'arrayMax(arrayDifference(arraySort(groupArray(toUnixTimestamp(window_start)))))'
+/** From one flow to the next in the week up to the last flow of a silent edge, the times in seconds; the first is 0. */
+const STEPS = 'arrayDifference(arraySort(groupArray(toUnixTimestamp(window_start))))'
 
 /**
  * The edges without a flow in the scored window, and the week up to their last flow, which began `since`: its windows with a flow
@@ -74,7 +74,7 @@ export const SILENCES = `
     SELECT edge, toUInt32((toUnixTimestamp(scored) - toUnixTimestamp(last)) / ${FLOW_WINDOW_SECONDS}) AS silent, last,
            last - ${WEEK_SECONDS - FLOW_WINDOW_SECONDS} AS since, count() AS base_active, countIf(flow_count > unvalued_count) AS base_valued,
            sum(volume_micros) AS base_total, sum(toUInt256(volume_micros) * volume_micros) AS base_squares,
-           min(window_start) AS first_of_base, ${LONGEST_STEP} AS longest_step
+           min(window_start) AS first_of_base, ${STEPS} AS steps, arrayMax(steps) AS longest_step
     FROM flow_buckets FINAL
     INNER JOIN
     (

@@ -106,16 +106,16 @@ test('the worked examples of the methodology', async ({ app, clickhouse, end }) 
     baseline_windows: 672,
     observations: 44,
     median_active_usd: 100,
-    expected_low_usd: 50.7133,
-    expected_high_usd: 197.187,
-    activity_probability: expect.closeTo(0.066122, 6),
+    expected_low_usd: 78.4159,
+    expected_high_usd: 127.525,
+    activity_probability: expect.closeTo(0.066865, 6),
     is_by_hour: false,
   }
   expect(first.get(stableAddress(1))).toMatchObject({
     ...usual,
     robust_z: 0,
-    p_value: expect.closeTo(0.085224, 6),
-    q_value: expect.closeTo(0.127836, 6),
+    p_value: expect.closeTo(0.089153, 6),
+    q_value: expect.closeTo(0.163447, 6),
     reasons: [
       '1 times the median of its active windows',
       '29 of its 44 active windows had as much',
@@ -133,14 +133,14 @@ test('the worked examples of the methodology', async ({ app, clickhouse, end }) 
       'active in 6.55 % of windows',
     ],
   })
-  expect((large?.p_value ?? 0) / 1.4557e-9).toBeCloseTo(1, 4)
-  expect((large?.q_value ?? 0) / 4.3671e-9).toBeCloseTo(1, 4)
+  expect((large?.p_value ?? 0) / 3.2362e-6).toBeCloseTo(1, 4)
+  expect((large?.q_value ?? 0) / 1.7799e-5).toBeCloseTo(1, 4)
   // No flow in 15 windows, and in 95.
-  expect(first.get(stableAddress(3))).toMatchObject({ silent_windows: 15, p_value: expect.closeTo(0.699858, 6) })
+  expect(first.get(stableAddress(3))).toMatchObject({ silent_windows: 15, p_value: expect.closeTo(0.015091, 6) })
   expect((await scoresAt(scored + 80 * WINDOW)).get(stableAddress(3))).toMatchObject({
     silent_windows: 95,
     robust_z: null,
-    p_value: expect.closeTo(0.002588, 6),
+    p_value: expect.closeTo(0.000421, 6),
     reasons: [
       'no flow in 95 windows',
       'the longest silence of the week before it had 14 windows',
