@@ -2,8 +2,8 @@ import type { OracleEvent as LogEvent } from './events.js'
 import type { OracleDepth, OracleEvent, OracleSample } from './peg-events.js'
 import { iso } from './rows.js'
 
-/** A sample with the agreed distance of its price from 1 and the smoothed one, in millionths. */
-type Priced = OracleSample & { distance: number; smoothed: number }
+/** A sample with the agreed distance of its price from 1, that of the price before, and the smoothed one, in millionths. */
+type Priced = OracleSample & { distance: number; before: number; smoothed: number }
 
 const SIZE = 10_000
 const MOST_AGE = 330
@@ -33,8 +33,15 @@ function pricesOf(samples: readonly OracleSample[], depth: readonly OracleDepth[
   const larger = depth.filter(({ size_tokens }) => size_tokens === SIZE)
   const prices: Priced[] = []
   let next = 0
-  let before: Priced | null = null
-  for (const sample of samples) {
+  let smoothed: number | null = null
+  for (const [i, sample] of samples.entries()) {
+    const last = prices.at(-1)
+    // The newest price holds until this sample, unless the quote was lost in between.
+    const earlier = samples[i - 1]
+    if (smoothed !== null && last && earlier && earlier.sell_micros !== null) {
+      const weight = Math.exp(-Math.min(120, sample.block_time - earlier.block_time) / TAU)
+      smoothed = weight * smoothed + (1 - weight) * last.distance
+    }
     if (sample.sell_micros === null) continue
     while ((larger[next]?.block_number ?? Infinity) <= sample.block_number) next++
     const depthSample = larger[next - 1]
@@ -44,13 +51,8 @@ function pricesOf(samples: readonly OracleSample[], depth: readonly OracleDepth[
     const distance = isUsed
       ? agreedOf(sellDistance, rounded(Number(depthSample.sell_raw) / SIZE) - 1_000_000)
       : sellDistance
-    const last = prices.at(-1)
-    if (last && last.block_time < sample.block_time) before = last
-    const smoothed: number =
-      before === null
-        ? distance
-        : before.smoothed + (1 - Math.exp((before.block_time - sample.block_time) / TAU)) * (distance - before.smoothed)
-    prices.push({ ...sample, distance, smoothed })
+    smoothed ??= distance
+    prices.push({ ...sample, before: last?.distance ?? distance, distance, smoothed })
   }
   return prices
 }
@@ -95,8 +97,9 @@ function lossesOf(samples: readonly OracleSample[]): Lasting<OracleSample>[] {
 }
 
 const directionOf = ({ start }: Break): 'above' | 'below' => (start.smoothed > 0 ? 'above' : 'below')
+/** Of the prices from the one that took the smoothed price outside. */
 const largest = (within: readonly Priced[]): number =>
-  within.reduce((max, { distance }) => Math.max(max, Math.abs(distance)), 0) / 100
+  within.reduce((max, { distance }) => Math.max(max, Math.abs(distance)), Math.abs(within[0]?.before ?? 0)) / 100
 
 /** A break on an agreed track as the interface returns it. */
 export type OracleAgreedBreak = OracleEvent & { direction: 'above' | 'below' }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MAX_SAMPLE_SECONDS } from './price.js'
 
 /**
  * How breaks are found. A deviation of the smoothed price by more than `enter_bps` begins a break, and one of at most
@@ -51,23 +52,24 @@ export const UNQUOTED = 0x7fffffff
 const MICROS_PER_BPS = 100
 
 const Average = z.object({
+  /** The average at the time of the newest sample, of which that sample is not yet a part. */
   value: z.number(),
   time: z.int(),
-  /** The value at the last sample of an earlier second, and its time; null: there is none. */
-  before: z.number().nullable(),
-  before_time: z.int(),
+  /** The newest price, and whether it holds from then on: not if the quote was lost. */
+  held: z.number(),
+  is_held: z.boolean(),
 })
 type Average = z.infer<typeof Average>
 
 /**
- * An exponentially weighted moving average of samples at irregular times: a sample `d` seconds after the one before it has
- * the weight 1 - exp(-d / tau) (A. Eckner, "Algorithms for unevenly spaced time series", 2012: EMA with the next value). Of
- * several samples in one second, the last counts.
+ * An exponentially weighted moving average of prices, each of which holds from its sample to the next one, as in averages by
+ * time (A. Eckner, "Algorithms for unevenly spaced time series", 2012: EMA with the previous value). Of several samples in one
+ * second, the last holds.
  */
 class Smoothed {
   /** Null before the first sample. */
   average: Average | null
-  /** The weight of a sample `#elapsed` seconds after the one before it: nearly always the same. */
+  /** What a price that has held for `#elapsed` seconds weighs: nearly always the same. */
   #elapsed = 0
   #weight = 0
   readonly #tau: number
@@ -77,30 +79,32 @@ class Smoothed {
     this.average = average && { ...average }
   }
 
-  /** Adds a sample and returns the average with it. */
-  add(time: number, sample: number): number {
-    if (!this.average) {
-      this.average = { value: sample, time, before: null, before_time: 0 }
-      return sample
-    }
-    const average = this.average
-    if (time > average.time) {
-      average.before = average.value
-      average.before_time = average.time
-      average.time = time
-    }
-    average.value = this.#next(average, sample)
-    return average.value
+  /** Adds a sample and returns the average at its time, and the price before. */
+  add(time: number, sample: number): { value: number; before: number } {
+    const average = this.average ?? { value: sample, time, held: sample, is_held: true }
+    const before = average.held
+    this.#hold(average, time)
+    this.average = Object.assign(average, { held: sample, is_held: true })
+    return { value: this.#tau === 0 ? sample : average.value, before }
   }
 
-  #next({ time, before, before_time }: Average, sample: number): number {
-    if (this.#tau === 0 || before === null) return sample
-    const elapsed = time - before_time
-    if (elapsed !== this.#elapsed) {
-      this.#elapsed = elapsed
-      this.#weight = 1 - Math.exp(-elapsed / this.#tau)
+  /** From `time` on there is no quote, until the next sample. */
+  lose(time: number): void {
+    if (!this.average) return
+    this.#hold(this.average, time)
+    this.average.is_held = false
+  }
+
+  #hold(average: Average, time: number): void {
+    const elapsed = Math.min(time - average.time, MAX_SAMPLE_SECONDS)
+    if (elapsed > 0 && average.is_held && this.#tau > 0) {
+      if (elapsed !== this.#elapsed) {
+        this.#elapsed = elapsed
+        this.#weight = 1 - Math.exp(-elapsed / this.#tau)
+      }
+      average.value += this.#weight * (average.held - average.value)
     }
-    return before + this.#weight * (sample - before)
+    average.time = time
   }
 }
 
@@ -178,8 +182,10 @@ export class BreakFinder {
 
   /** `deviation` is the price's distance from 1, in millionths, or UNQUOTED. `time` is in unix seconds. */
   add(time: number, block: number, deviation: number): void {
-    const { min_seconds, unquoted_seconds, baseline_seconds } = this.#rule
+    const { min_seconds, unquoted_seconds, baseline_seconds, tau_seconds } = this.#rule
     if (deviation === UNQUOTED) {
+      this.#price.lose(time)
+      this.#baseline.lose(time)
       // Only a stable that had a quote can lose it.
       if (unquoted_seconds === null || !this.#seen) return
       this.#unquoted ??= { started_at: time, started_block: block, confirmed_at: null, seen: { ...this.#seen } }
@@ -192,16 +198,14 @@ export class BreakFinder {
       this.#ended.push(...unquotedBreak(this.#unquoted, time, block))
       this.#unquoted = null
     }
-    let [distance, raw] = [this.#price.add(time, deviation), deviation]
-    if (baseline_seconds > 0) {
-      const baseline = this.#baseline.add(time, deviation)
-      distance -= baseline
-      raw -= baseline
-    }
+    const price = this.#price.add(time, deviation)
+    const baseline = baseline_seconds > 0 ? this.#baseline.add(time, deviation).value : 0
+    const [distance, raw] = [price.value - baseline, deviation - baseline]
     if (!this.#deviation && Math.abs(distance) > this.#enter) {
       const direction = distance > 0 ? 'above' : 'below'
       const begun = { started_at: time, started_block: block, confirmed_at: null, seen: { ...this.#seen } }
-      this.#deviation = { ...begun, direction, worst: 0 }
+      // A smoothed price leaves its limits by the price that held until now, whatever the new one is.
+      this.#deviation = { ...begun, direction, worst: tau_seconds > 0 ? Math.abs(price.before - baseline) : 0 }
     }
     const isInside = Math.abs(distance) <= this.#exit
     if (isInside) {

@@ -42,16 +42,22 @@ const samplesOf = fc
     })
   })
 
-/** The average of the samples up to `upTo`, each weighted by the time since the one before it, as the definition has it. */
+/** The average at the sample `upTo`, of prices that hold for at most two minutes each, as the definition has it. */
 function average(samples: readonly Sample[], upTo: number, tau: number): number {
-  const seconds = new Map(samples.slice(0, upTo + 1).map(({ time, deviation }) => [time, deviation]))
-  const times = [...seconds.keys()]
-  const end = times.at(-1) as number
-  if (tau === 0) return seconds.get(end) as number
-  // The first sample has all of the past.
-  const weight = (i: number) =>
-    Math.exp(-(end - (times[i] as number)) / tau) - (i === 0 ? 0 : Math.exp(-(end - (times[i - 1] as number)) / tau))
-  return times.reduce((sum, time, i) => sum + weight(i) * (seconds.get(time) as number), 0)
+  if (tau === 0) return (samples[upTo] as Sample).deviation
+  const until = samples.slice(0, upTo + 1)
+  const first = until.find(({ deviation }) => deviation !== UNQUOTED) as Sample
+  // The first price has all of the past. Time without a price is no time.
+  const held = until.map(({ time, deviation }, i) => ({
+    deviation,
+    seconds: deviation === UNQUOTED ? 0 : Math.min(120, (until[i + 1]?.time ?? time) - time),
+  }))
+  let [sum, weight] = [0, 1]
+  for (const { deviation, seconds } of held.toReversed()) {
+    sum += weight * (1 - Math.exp(-seconds / tau)) * deviation
+    weight *= Math.exp(-seconds / tau)
+  }
+  return sum + weight * first.deviation
 }
 
 /** The breaks by deviation, from the definition: each sample's state from all samples before it. */
@@ -59,8 +65,8 @@ function definition(rule: BreakRule, all: readonly Sample[]) {
   const samples = all.filter(({ deviation }) => deviation !== UNQUOTED)
   const blockOf = (i: number): number => all.indexOf(samples[i] as Sample)
   const distances = samples.map((_, i) => {
-    const base = rule.baseline_seconds > 0 ? average(samples, i, rule.baseline_seconds) : 0
-    return average(samples, i, rule.tau_seconds) - base
+    const base = rule.baseline_seconds > 0 ? average(all, blockOf(i), rule.baseline_seconds) : 0
+    return average(all, blockOf(i), rule.tau_seconds) - base
   })
   const found = []
   for (let i = 0; i < samples.length; i++) {
@@ -189,6 +195,20 @@ test('an order that is pulled for one block is a break without smoothing only', 
   const samples = Array.from({ length: 60 }, (_, i) => ({ time: i, deviation: i === 30 ? -9000 : 0 }))
   expect(find({ min_seconds: 0 }, samples)).toHaveLength(1)
   expect(find({ min_seconds: 0, tau_seconds: 30 }, samples)).toEqual([])
+})
+
+test('a price counts for the time that it held, so the same path of prices is the same break at any pace of blocks', () => {
+  // 20 seconds of a price 60 bps below the peg, then a recovery: with a block a second, two, or one at each change only.
+  const path = (time: number): number => (time < 30 || time >= 50 ? 0 : -6000)
+  for (const step of [1, 2, 5, 10]) {
+    const samples = Array.from({ length: 200 / step }, (_, i) => ({ time: i * step, deviation: path(i * step) }))
+    const [found] = find({ enter_bps: 10, exit_bps: 7, min_seconds: 0, tau_seconds: 30 }, samples)
+    expect(found, `${step}`).toMatchObject({ kind: 'deviation', max_deviation_bps: 60 })
+    // It is outside once 1 - exp(-t / 30) > 1 / 6, after 5.5 s, at the next block.
+    expect(found?.started_at, `${step}`).toBe(30 + Math.ceil(5.47 / step) * step)
+  }
+  const brief = [0, -6000, 0, 0].map((deviation, i) => ({ time: [0, 60, 61, 200][i] as number, deviation }))
+  expect(find({ min_seconds: 0, tau_seconds: 30 }, brief)).toEqual([])
 })
 
 test('time without a quote is a break of its own, and neither begins nor ends a deviation', () => {
