@@ -170,7 +170,7 @@ export function extendedRiskAt(facts: ExtendedFacts, stable: string, asOf: numbe
     components: names.map((name) => ({
       name,
       score: components[name].score,
-      weight: decimals(WEIGHTS[name] / weights, 4),
+      weight: WEIGHTS[name] / weights,
       inputs: components[name].inputs,
     })),
   }

@@ -101,7 +101,19 @@ export function holdersAt(
   const gained = changes.reduce((sum, change) => (change > 0n ? sum + change : sum), 0n)
   const lost = changes.reduce((sum, change) => (change < 0n ? sum - change : sum), 0n)
   const [handedOver = 0n] = [gained, lost].toSorted((a, b) => (a < b ? -1 : 1))
-  const twiceMean = supply + totalOf(before)
+  // The supply over time: what it was at each change, for as long as it was that.
+  const issued = transfersUntil.filter(
+    ({ block_time, kind }) => block_time > start && kind !== 'transfer' && kind !== 'custody',
+  )
+  let [supplySeconds, held, since] = [0n, totalOf(before), start]
+  for (const { block_time, kind, amount_raw } of issued) {
+    supplySeconds += held * BigInt(block_time - since)
+    since = block_time
+    if (kind === 'mint') held += BigInt(amount_raw)
+    if (kind === 'burn') held -= BigInt(amount_raw)
+  }
+  supplySeconds += held * BigInt(at - since)
+  const seconds = BigInt(at - start)
   return {
     holder_count: sorted.length,
     supply: `${supply}`,
@@ -122,9 +134,9 @@ export function holdersAt(
       transfer_count: moved.length,
       transferred: `${transferred}`,
       transferred_tokens: asTokens(transferred),
-      velocity: quotient(2n * transferred, twiceMean),
-      velocity_a_year: quotient(730n * transferred, twiceMean * BigInt(WINDOWS[window])),
-      turnover_pct: quotient(200n * handedOver, twiceMean),
+      velocity: quotient(seconds * transferred, supplySeconds),
+      velocity_a_year: quotient(365n * seconds * transferred, supplySeconds * BigInt(WINDOWS[window])),
+      turnover_pct: quotient(100n * seconds * handedOver, supplySeconds),
       new_holders: [...balances.keys()].filter((account) => !before.has(account)).length,
       leaving_holders: [...before.keys()].filter((account) => !balances.has(account)).length,
     },

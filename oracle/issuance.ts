@@ -61,7 +61,7 @@ export function issuanceAt(
   }
 
   const supplyAt = (start: number): { supply: Amount; block: number | null } => {
-    if (created && created.at > start) return { supply: 0n, block: null }
+    if (created && created.at > start) return { supply: created.block_number === 0 ? null : 0n, block: null }
     const read = until(economy.state_reads, start, stable).at(-1)
     if (!read || covered('state', read.at, start).missing_count > 0) return { supply: null, block: null }
     return { supply: BigInt(`${read.supply_raw}`), block: read.block_number }
@@ -102,7 +102,7 @@ export function issuanceAt(
     windows_as_of: iso(at),
     windows,
     burn_surge: {
-      ratio: last === null || before === 0n ? null : quotient(last * days, before),
+      ratio: last === null || before === 0n || days < 7n ? null : quotient(last * days, before),
       baseline_days: baseline.length,
       baseline_burned: days === 0n ? null : `${before}`,
       baseline_daily_tokens: days === 0n ? null : quotient(before, days * 1_000_000n),

@@ -53,8 +53,8 @@ function unquotedShare(day: readonly Quote[]): number {
     minutes.set(minute, [...(minutes.get(minute) ?? []), sample])
   }
   const ppmOf = (samples: readonly Quote[]): number => (1e6 * samples.filter(isUnquoted).length) / samples.length
-  const sum = [...minutes.values()].reduce((total, samples) => total + Math.floor(ppmOf(samples)), 0)
-  return Math.max(Math.ceil(ppmOf(day)), Math.floor(sum / minutes.size)) / 1e6
+  const sum = [...minutes.values()].reduce((total, samples) => total + ppmOf(samples), 0)
+  return Math.max(Math.ceil(ppmOf(day)), Math.ceil(sum / minutes.size - 1e-5)) / 1e6
 }
 
 function pegRisk(samples: readonly Quote[], at: number): number {

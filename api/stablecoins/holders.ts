@@ -32,7 +32,7 @@ const Activity = z.object({
   transferred: amount.meta({ description: 'Their sum in base units: 6 decimals' }),
   transferred_tokens: tokens,
   velocity: figure.meta({
-    description: 'transferred divided by the mean of the supplies at both ends of the window; null if that is 0',
+    description: 'transferred divided by the mean of the supply over the time of the window; null if that is 0',
   }),
   velocity_a_year: figure.meta({ description: 'velocity times 365, divided by the days of the window' }),
   turnover_pct: figure.meta({

@@ -49,7 +49,7 @@ const IssuanceWindow = z.object({
 const BurnSurge = z.object({
   ratio: figure.meta({
     description:
-      'What was burned in the last 24 hours, divided by the mean of a day of the baseline; null without a baseline, or if nothing was burned in it',
+      'What was burned in the last 24 hours, divided by the mean of a day of the baseline; null with fewer than seven baseline_days, or if nothing was burned in them',
   }),
   baseline_days: count
     .max(BASELINE_DAYS)

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import {
-  effectiveApyPct,
+  measuredDays,
+  RATE_DAYS,
   RewardDistributionRow,
   RewardFunder,
   RewardOptIns,
@@ -13,6 +14,7 @@ import {
   rewardsCoverage,
   rewardsEndedAt,
   topRewardFunders,
+  yearlyPct,
 } from '../../clickhouse/rewards/rewards.js'
 import { integerText, stableAddress } from '../../clickhouse/store/values.js'
 import { AsOfEcho, allUntil } from '../answers/as-of.js'
@@ -26,7 +28,14 @@ const tokens = z.number().nonnegative()
 const LiveReads = z.object({
   effective_apy_pct: tokens
     .nullable()
-    .meta({ description: 'In percent: last_7d_tokens / opted_in_tokens x 365/7 x 100' }),
+    .meta({ description: 'In percent: last_7d_tokens / opted_in_tokens x 365/7 x 100, however young the stable is' }),
+  measured_days: tokens.nullable().meta({
+    description:
+      'Days of these seven that are measured: since the stable was made and its logs are read, without holes; null if none are',
+  }),
+  apr_pct: tokens.nullable().meta({
+    description: 'In percent: last_7d_tokens / opted_in_tokens x 365/measured_days x 100; null with less than one day',
+  }),
   opted_in_supply: integerText.nullable().meta({ description: 'In base units: 6 decimals' }),
   opted_in_tokens: tokens.nullable().meta({ description: 'The same in whole tokens' }),
   global_reward_per_token: integerText
@@ -66,7 +75,7 @@ export const rewardsRoute = endpoint({
   response: Rewards,
   cache: CACHE_POLICIES.rewards,
   covers: ({ stable, at, since }) => ({ families: ['logs'], logsOf: ['token'], stable, since, ...allUntil(at) }),
-  answer: async ({ app, stable, at, asOf, coverage, reads }) => {
+  answer: async ({ app, stable, at, asOf, since, ledger, coverage, reads }) => {
     const params = { stable, at }
     const [sums, funders, recent, opt_in, lastRead, chainId] = await Promise.all([
       rewardDistributionSums(app.clickhouse, params, reads),
@@ -79,10 +88,13 @@ export const rewardsRoute = endpoint({
     const pool = lastRead ?? NEVER_READ
     const endedAt = rewardsEndedAt(chainId, at)
     const { distribution_count, ...distributed } = sums
-    const apy = endedAt ? null : effectiveApyPct(distributed.last_7d_tokens, pool.opted_in_tokens)
+    const measured_days = measuredDays(ledger, since?.block_time ?? 0, at.getTime() / 1000)
+    const rateOver = (days: number | null): number | null =>
+      endedAt ? null : yearlyPct(distributed.last_7d_tokens, pool.opted_in_tokens, days)
+    const rates = { effective_apy_pct: rateOver(RATE_DAYS), measured_days, apr_pct: rateOver(measured_days) }
     return {
       address: stable,
-      ...(asOf === null && { effective_apy_pct: apy, ...pool }),
+      ...(asOf === null && { ...rates, ...pool }),
       distribution_count,
       distributed,
       opt_in,

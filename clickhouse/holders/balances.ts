@@ -116,7 +116,7 @@ export const transferSums = defineRow({
   params: Held,
   row: z.object({
     minted_since: integerText,
-    minted: integerText,
+    minted_seconds: integerText,
     transfer_count: count,
     transferred: integerText,
   }),
@@ -124,7 +124,7 @@ export const transferSums = defineRow({
     WITH if(kind = 'mint', toInt256(amount_raw), if(kind = 'burn', -toInt256(amount_raw), toInt256(0))) AS issued,
          block_time > toDateTime({from: UInt32}, 'UTC') AND kind = 'transfer' AND sender != recipient AS is_counted
     SELECT toString(sumIf(issued, block_time > toDateTime({slot_at: UInt32}, 'UTC'))) AS minted_since,
-           toString(sumIf(issued, block_time > toDateTime({from: UInt32}, 'UTC'))) AS minted,
+           toString(sumIf(issued * (toUnixTimestamp(block_time) - {from: UInt32}), block_time > toDateTime({from: UInt32}, 'UTC'))) AS minted_seconds,
            toUInt32(countIf(is_counted)) AS transfer_count, toString(sumIf(toUInt256(amount_raw), is_counted)) AS transferred
     FROM transfers
     WHERE ${after('least({slot_at: UInt32}, {from: UInt32})')}`,

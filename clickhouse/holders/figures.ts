@@ -90,8 +90,9 @@ export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, 
   const shareOf = (holders: number): number | null =>
     quotient(100n * top.slice(0, holders).reduce((sum, { balance }) => sum + BigInt(balance), 0n), supply)
   const transferred = BigInt(moved.transferred)
-  // Twice the mean of the supplies at both ends of the window.
-  const supplies = 2n * supply - BigInt(moved.minted)
+  // The integral of the supply over the window: what was minted in it was not there before.
+  const seconds = BigInt(at.getTime() / 1000 - from)
+  const supplySeconds = supply * seconds - BigInt(moved.minted_seconds)
   const [gains, losses] = [BigInt(sums.gains), BigInt(sums.losses)]
   const figures = {
     holder_count: sums.holder_count,
@@ -111,9 +112,12 @@ export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, 
       transfer_count: moved.transfer_count,
       transferred: moved.transferred,
       transferred_tokens: asTokens(transferred),
-      velocity: quotient(2n * transferred, supplies),
-      velocity_a_year: quotient(2n * transferred * BigInt(DAYS_A_YEAR), supplies * BigInt(HOLDER_WINDOWS[window])),
-      turnover_pct: quotient(200n * (gains < losses ? gains : losses), supplies),
+      velocity: quotient(transferred * seconds, supplySeconds),
+      velocity_a_year: quotient(
+        transferred * seconds * BigInt(DAYS_A_YEAR),
+        supplySeconds * BigInt(HOLDER_WINDOWS[window]),
+      ),
+      turnover_pct: quotient(100n * (gains < losses ? gains : losses) * seconds, supplySeconds),
       new_holders: sums.new_holders,
       leaving_holders: sums.leaving_holders,
     },

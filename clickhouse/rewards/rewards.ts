@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
+import type { Ledger } from '../chain/ledger.js'
+import { readSince } from '../chain/missing.js'
 import { isRecent, recentFirstByStable } from '../chain/recent-first.js'
 import { defineQuery } from '../store/define-query.js'
 import { keptWhile } from '../store/read-memory.js'
@@ -201,13 +203,25 @@ export function rewardsEndedAt(chainId: number | null, at: Date): Date | null {
   return ended && ended <= at ? ended : null
 }
 
+/** Days of distributions that a yearly rate is made of. */
+export const RATE_DAYS = 7
+
 /**
- * The yearly yield, in per cent, of a token that is opted in, if the distributions of the last seven days continued for
- * a year. Null if no supply is known to be opted in.
+ * The simple yearly rate, in per cent, of a token that is opted in, if the distributions of `days` continued for a year. Null if
+ * no supply is known to be opted in, or without a whole day.
  */
-export function effectiveApyPct(distributed7dTokens: number, optedInTokens: number | null): number | null {
-  if (optedInTokens === null || optedInTokens === 0) return null
-  return (distributed7dTokens / optedInTokens) * (365 / 7) * 100
+export function yearlyPct(distributedTokens: number, optedInTokens: number | null, days: number | null): number | null {
+  if (optedInTokens === null || optedInTokens === 0 || days === null || days < 1) return null
+  return (distributedTokens / optedInTokens) * (365 / days) * 100
+}
+
+/**
+ * How many of the last `RATE_DAYS` up to `to`, in unix seconds, are measured: since the stable was made, and without a hole in
+ * its logs. Null if they are not read at `to`.
+ */
+export function measuredDays(ledger: Pick<Ledger, 'ranges'>, created: number, to: number): number | null {
+  const from = Math.max(created, readSince(ledger, 'logs', to), to - RATE_DAYS * DAY_SECONDS)
+  return from < to ? (to - from) / DAY_SECONDS : null
 }
 
 /** The coverage of an answer about rewards: the live reads may be missing, and a chain may have ended rewards. */

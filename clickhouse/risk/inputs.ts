@@ -18,7 +18,7 @@ const sumsOfDay = defineQuery({
   row: z.object({ stable: z.string(), ...SUM_COLUMNS, unquoted_minutes_ppm: count }),
   sql: `
     SELECT stable, ${selected(MINUTE_SUMS)},
-           toUInt32(intDiv(sum(intDiv(1000000 * minutes.unquoted_count, minutes.quoted_count + minutes.unquoted_count)), count())) AS unquoted_minutes_ppm
+           toUInt32(ceil(sum(intDiv(1000000000000 * minutes.unquoted_count, minutes.quoted_count + minutes.unquoted_count)) / count() / 1000000)) AS unquoted_minutes_ppm
     FROM
     (
         SELECT stable, ${selected(MINUTE_SUMS)}
@@ -119,7 +119,7 @@ const byStable = <Row extends { stable: string }>(rows: readonly Row[]): Map<str
  * up to then, ordered by address:
  *
  * - its currency and where it was created, in unix seconds, the sums over the samples of the last 24 hours, which are whole minutes, and the mean over the minutes
- *   with a sample of their share without a quote, in millionths, rounded down;
+ *   with a sample of their share without a quote, in millionths, rounded up;
  * - the peg-break events that were in progress at any time in the last 7 days, and whether one still is;
  * - the newest state, null if none was read;
  * - how often in the last 7 days the stable adopted a policy, or the policy that it has at `at` changed: its creation,

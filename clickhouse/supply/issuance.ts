@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { DAY_SECONDS } from '../../process/instants.js'
 import { coverageOf, type DataState } from '../chain/coverage.js'
 import type { Ledger } from '../chain/ledger.js'
-import { type Asked, missingRanges } from '../chain/missing.js'
+import { type Asked, FIRST_BLOCK, missingRanges } from '../chain/missing.js'
 import { isRecent, recentFirst } from '../chain/recent-first.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
@@ -18,6 +18,9 @@ export const ISSUANCE_WINDOWS = [
 
 /** Days of the baseline of a burn surge, which ends where the last 24 hours begin. */
 export const BASELINE_DAYS = 30
+
+/** Whole days that a baseline needs: the mean of fewer says nothing. */
+const LEAST_BASELINE_DAYS = 7
 
 /** How far back the figures reach, in seconds: the last 24 hours and the baseline before them. */
 export const ISSUANCE_SECONDS = (1 + BASELINE_DAYS) * DAY_SECONDS
@@ -119,7 +122,8 @@ const countOf = (days: readonly Day[], column: 'mint_count' | 'burn_count'): num
  * read; 0 before the stable was made.
  */
 function supplyAt(start: number, reads: readonly SupplyRead[], { stable, since, ledger }: Subject) {
-  if (since && since.block_time > start) return { supply: 0n, block: null }
+  // What was there in the chain's first block is in no log, and was not 0 before it.
+  if (since && since.block_time > start) return { supply: since.block_number < FIRST_BLOCK ? null : 0n, block: null }
   const read = reads.find((candidate) => candidate.start === start)
   const isKnown =
     read && missingRanges(ledger, { families: ['state'], stable, since, from: read.read_at, to: start }).length === 0
@@ -180,7 +184,7 @@ function burnSurge(days: readonly Day[], last24h: string | null, { since, at, le
     days.filter(({ day }) => baseline.includes(day)),
     'burned',
   )
-  const isRatio = last24h !== null && burned > 0n
+  const isRatio = last24h !== null && burned > 0n && baseline.length >= LEAST_BASELINE_DAYS
   return {
     ratio: isRatio ? Number(BigInt(last24h) * BigInt(baseline.length)) / Number(burned) : null,
     baseline_days: baseline.length,
@@ -194,7 +198,7 @@ function supplyState(windows: readonly { window: string; supply_at_start: string
   const unknown = windows.filter(({ supply_at_start }) => supply_at_start === null).map(({ window }) => window)
   if (unknown.length === 0)
     return { status: 'complete', message: 'From mints and burns; the supply before them was read from the chain.' }
-  const message = `The supply at the start of ${unknown.join(', ')} was not read. Shares of it are null.`
+  const message = `The supply at the start of ${unknown.join(', ')} is not known. Shares of it are null.`
   return { status: 'partial', message }
 }
 

@@ -132,9 +132,9 @@ export function extendedScore(inputs: ExtendedInputs, left_out: readonly Compone
   return { score: Math.round((10 * sum) / weights) / 1000, components }
 }
 
-/** The share of each component in a score without those that are left out, to four decimals. */
+/** The share of each component in a score without those that are left out. */
 export function weightsOf(left_out: readonly ComponentName[]): ReadonlyMap<ComponentName, number> {
   const counted = COMPONENT_NAMES.filter((name) => !left_out.includes(name))
   const sum = counted.reduce((total, name) => total + COMPONENTS[name].weight, 0)
-  return new Map(counted.map((name) => [name, Math.round((1e4 * COMPONENTS[name].weight) / sum) / 1e4]))
+  return new Map(counted.map((name) => [name, COMPONENTS[name].weight / sum]))
 }

@@ -65,10 +65,15 @@ function chain(end: number, days: number) {
     })
   }
   /** Writes it, without the blocks in [from, to) of a hole. */
-  const write = async (clickhouse: ClickHouseClient, made: number, hole: [number, number] = [0, 0]): Promise<void> => {
+  const write = async (
+    clickhouse: ClickHouseClient,
+    made: number,
+    hole: [number, number] = [0, 0],
+    block_number = blockAt(made),
+  ): Promise<void> => {
     const isRead = ({ block_number }: { block_number: number }) => block_number < hole[0] || block_number >= hole[1]
     await addFacts(clickhouse, {
-      stablecoins: [stablecoin(1, { block_number: blockAt(made), block_time: made })],
+      stablecoins: [stablecoin(1, { block_number, block_time: made })],
       supplyEvents: events.filter(isRead),
       states: states().filter((state) => state.block_time >= made && isRead(state)),
     })
@@ -199,10 +204,26 @@ test('a stable that was made in a window is complete since then, and its supply 
     { net_issuance_tokens: 350, net_issuance_pct: null, supply_at_start: '0', supply_block_number: null },
     { net_issuance_tokens: 350, net_issuance_pct: null, supply_at_start: '0', coverage: { status: 'complete' } },
   ])
-  expect(burn_surge).toMatchObject({ ratio: 1, baseline_days: 2, baseline_burned: '100000000' })
+  // Two days are no baseline.
+  expect(burn_surge).toMatchObject({ ratio: null, baseline_days: 2, baseline_burned: '100000000' })
   expect(coverage).toMatchObject({ status: 'complete', measured_from: isoSeconds(new Date(born * 1000)) })
   const before = await app.inject(`${URL}?as_of=${born - 1}`)
   expect(before.json()).toMatchObject({ status: 404, type: 'urn:plumbline:problem:before-history', parameter: 'as_of' })
+})
+
+test('a stable of the genesis block had a supply that no log has: what it was before is unknown, not 0', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const end = hourOf(clock)
+  const made = chain(end, 5)
+  made.add('mint', 500, end - 4 * DAY)
+  await made.write(clickhouse, end - 5 * DAY, [0, 0], 0)
+  const { windows, coverage } = (await app.inject(`${URL}?as_of=${end}`)).json()
+  const unknown = { net_issuance_tokens: 500, net_issuance_pct: null, supply_at_start: null }
+  expect(windows).toMatchObject([{ net_issuance_tokens: 0, supply_at_start: '500000000' }, unknown, unknown])
+  expect(coverage).toMatchObject({ status: 'partial', message: expect.stringContaining('7d, 30d is not known') })
 })
 
 test('a stable without tokens has zeros and no shares; where nothing was measured there are no figures', async ({
@@ -298,7 +319,7 @@ const casesOf = ({ windows, burn_surge, coverage, largest_mints }: Answer): stri
           : 'share',
   ),
   ...(burn_surge.ratio === null
-    ? [burn_surge.baseline_days === 0 ? 'no baseline' : 'nothing burned']
+    ? [burn_surge.baseline_days < 7 ? 'no baseline' : 'nothing burned']
     : [burn_surge.baseline_days < 30 ? 'part of a baseline' : 'whole baseline']),
   ...(largest_mints.length === 10 && new Set(largest_mints.map(({ amount }) => amount)).size < 10 ? ['equal'] : []),
 ]

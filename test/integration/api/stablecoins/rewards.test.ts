@@ -18,6 +18,8 @@ test('a stable without rewards has zeros, and null where nothing was read', asyn
     address: STABLE,
     as_of: null,
     effective_apy_pct: null,
+    measured_days: 7,
+    apr_pct: null,
     opted_in_supply: null,
     opted_in_tokens: null,
     global_reward_per_token: null,
@@ -70,6 +72,22 @@ test('windows include the instant at their end, not the one at their start; the 
     coverage: { status: 'complete' },
   })
   expect(live.effective_apy_pct).toBeCloseTo(156.428571428571, 10)
+  expect(live).toMatchObject({ measured_days: 7, apr_pct: live.effective_apy_pct })
+})
+
+test('the yield of a pool that is a day old is over that day', async ({ app, clickhouse, clock }) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const made = now - 25 * 3600
+  await addBlocks(clickhouse, [now - 8 * DAY, made, now])
+  await addRows(clickhouse, {
+    stablecoins: [stablecoin(1, { block_number: 2, block_time: made })],
+    reward_distributions: [rewardDistribution(STABLE, account(1), 10, { block_number: 3, block_time: now })],
+    state_reads: [stateRead(STABLE, { block_number: 3, block_time: now, opted_in_raw: '1000000000' })],
+  })
+  const live = (await app.inject(URL)).json()
+  expect(live.measured_days).toBeCloseTo(25 / 24, 10)
+  expect(live.apr_pct).toBeCloseTo((0.01 * 365 * 24 * 100) / 25, 10)
+  expect(live.effective_apy_pct).toBeCloseTo((0.01 * 365 * 100) / 7, 10)
 })
 
 test('without opted-in supply the yield is null, not infinite', async ({ app, clickhouse, clock }) => {

@@ -309,9 +309,9 @@ describe('at the edges', () => {
       left_out: ['peg', 'breaks', 'liquidity'],
       is_complete: true,
       components: [
-        { name: 'concentration', weight: 0.3333 },
-        { name: 'issuance', weight: 0.3333 },
-        { name: 'policy', weight: 0.3333 },
+        { name: 'concentration', weight: 1 / 3 },
+        { name: 'issuance', weight: 1 / 3 },
+        { name: 'policy', weight: 1 / 3 },
       ],
     })
   })

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
-import { effectiveApyPct, rewardsEndedAt } from '../../../../clickhouse/rewards/rewards.js'
+import { rewardsEndedAt, yearlyPct } from '../../../../clickhouse/rewards/rewards.js'
 
 test('the yield assumes that every week of the year equals the last', () => {
   // 500 tokens in a week on 400,000: 0.125 % a week, 52.142857 weeks a year.
-  expect(effectiveApyPct(500, 400_000)).toBeCloseTo(6.517857142857, 12)
-  expect(effectiveApyPct(0, 400_000)).toBe(0)
-  expect(effectiveApyPct(500, 0)).toBeNull()
-  expect(effectiveApyPct(500, null)).toBeNull()
+  expect(yearlyPct(500, 400_000, 7)).toBeCloseTo(6.517857142857, 12)
+  expect(yearlyPct(0, 400_000, 7)).toBe(0)
+  expect(yearlyPct(500, 0, 7)).toBeNull()
+  expect(yearlyPct(500, null, 7)).toBeNull()
+  // Less than a day is no rate.
+  expect(yearlyPct(500, 400_000, 0.9)).toBeNull()
+  expect(yearlyPct(500, 400_000, null)).toBeNull()
 })
 
 test('rewards ended only on the main network, and only from that time on', () => {
