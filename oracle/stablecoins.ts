@@ -21,7 +21,7 @@ function pegOf(samples: readonly Raw[], at: number) {
     buy_price: priced.buy_micros === null ? null : Number(priced.buy_micros) / 1e6,
     block_number: priced.block_number,
     sampled_at: `${iso(priced.at).slice(0, 19).replace('T', ' ')}+00`,
-    quoted: priced === newest,
+    quoted: at - newest.at > 120 ? null : priced === newest,
     price_age_seconds: at - priced.at,
   }
 }
@@ -30,14 +30,15 @@ function pegOf(samples: readonly Raw[], at: number) {
  * `quote` of the methodology: whether a stable is quoted, and if not, since its first sample after the last one with a
  * price. That is a bound if the block before was not sampled.
  */
-function quoteOf(samples: readonly Raw[], createdAt: number) {
+function quoteOf(samples: readonly Raw[], createdAt: number, at: number) {
   if (samples.length === 0) return null
   const last = samples.findLastIndex(({ sell_micros }) => sell_micros !== null)
   const first = samples[last + 1]
-  if (!first) return { quoted: true, unquoted_since: null, unquoted_since_is_bound: false }
+  const isOld = at - (samples.at(-1)?.at ?? at) > 120
+  if (!first) return { quoted: isOld ? null : true, unquoted_since: null, unquoted_since_is_bound: false }
   const before = samples[last]
   const isBound = before ? first.block_number !== before.block_number + 1 : first.at > createdAt
-  return { quoted: false, unquoted_since: iso(first.at), unquoted_since_is_bound: isBound }
+  return { quoted: isOld ? null : false, unquoted_since: iso(first.at), unquoted_since_is_bound: isBound }
 }
 
 /** Longer texts are published up to here. */
@@ -93,7 +94,7 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
             }
           : null,
         peg: pegOf(until(facts.peg_samples, at, `${stable}`), at),
-        quote: quoteOf(until(facts.peg_samples, at, `${stable}`), createdAt),
+        quote: quoteOf(until(facts.peg_samples, at, `${stable}`), createdAt, at),
       }
     })
     .sort(

@@ -18,8 +18,9 @@ export const CurrentPrice = z.object({
     .string()
     .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
     .meta({ description: 'Time of that block: YYYY-MM-DD HH:MM:SS+00' }),
-  quoted: z.boolean().meta({
-    description: 'Whether one token can be sold now, or at as_of; if not, this is the last price before it was lost',
+  quoted: z.boolean().nullable().meta({
+    description:
+      'Whether one token can be sold now, or at as_of; if not, this is the last price before it was lost; null if the newest sample is more than 120 s old',
   }),
   price_age_seconds: z.int().nonnegative().meta({ description: 'From that block to now, or to as_of' }),
 })

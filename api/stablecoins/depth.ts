@@ -80,7 +80,11 @@ export function quotesState(stable: string, isQuoted: readonly boolean[], unsamp
       message: 'The reference stable: it has no depth, because all others are sold for it.',
     }
   if (unsampled) return pegCoverage(null, false, unsampled)
-  if (isQuoted.length === 0) return { status: 'unavailable', message: 'Its depth has not been sampled yet.' }
+  if (isQuoted.length === 0)
+    return {
+      status: 'unavailable',
+      message: 'No depth of it is sampled: that of stables in USD is, about once a minute.',
+    }
   const quoted = isQuoted.filter(Boolean).length
   if (quoted === isQuoted.length) return { status: 'complete', message: 'Every size is quoted on both sides.' }
   if (quoted === 0) return { status: 'unavailable', message: 'No size is quoted.' }

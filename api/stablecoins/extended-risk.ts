@@ -20,11 +20,9 @@ const MoveShape = z
 const Component = z.object({
   name: z.enum(COMPONENT_NAMES).meta({ description: 'Name of the component' }),
   score: score.meta({ description: '0 to 100, higher is riskier' }),
-  weight: score
-    .max(1)
-    .meta({
-      description: 'Share in the score, which is the sum of weight × score over the components, to three decimals',
-    }),
+  weight: score.max(1).meta({
+    description: 'Share in the score, which is the sum of weight × score over the components, to three decimals',
+  }),
   inputs: z
     .array(
       z.object({

@@ -45,7 +45,8 @@ const Listed = Stable.extend({
     .min(0)
     .max(100)
     .nullable()
-    .meta({ description: 'Newest composite score of /risk, higher is riskier; null before the first' }),
+    .meta({ description: 'Newest composite score of /risk, higher is riskier; null without one in the last hour' }),
+  risk_computed_at: z.iso.datetime().nullable().meta({ description: 'The instant of that score; null without one' }),
   open_break: z
     .object({
       severity: z.enum(['mild', 'severe']).meta({ description: 'mild: over 10 basis points; severe: over 50' }),
@@ -100,8 +101,9 @@ const asksOf = (at: Date, stable?: string, since?: Creation): Asked => ({
   ...lastSeconds(at, STATE_SECONDS),
 })
 
-const published = ({ open_break, ...figures }: StableFigures) => ({
+const published = ({ open_break, risk_computed_at, ...figures }: StableFigures) => ({
   ...figures,
+  risk_computed_at: risk_computed_at?.toISOString() ?? null,
   open_break: open_break && { ...open_break, started_at: isoSeconds(open_break.started_at) },
 })
 

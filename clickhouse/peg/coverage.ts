@@ -44,6 +44,12 @@ export function pegCoverage(
   }
 }
 
+/** The coverage of a price whose newest sample, of `block_time`, is too old to say anything about the instant of the answer. */
+export const outdated = (block_time: Date, { status, message }: DataState): DataState => ({
+  status: status === 'unavailable' ? status : 'partial',
+  message: `Its newest sample is of ${isoSeconds(block_time)}, more than two minutes before: whether it can be sold is not known.${status === 'complete' ? '' : ` ${message}`}`,
+})
+
 /**
  * What the newest sample says about a list of breaks: without a price no break is seen, so that an empty list does not mean
  * that the peg held. Null if there is a price, or no sample, of which the coverage tells already.

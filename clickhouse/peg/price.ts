@@ -47,14 +47,14 @@ export type StoredSample = {
   buy_micros: number | null
 }
 
-/** A price as published. `quoted`: one token can be sold at the instant that the answer is about. */
+/** A price as published. `quoted`: one token can be sold at the instant that the answer is about; null: that is not known. */
 export type PegPrice = {
   price_vs_refusd: number
   spread_bps: number
   buy_price: number | null
   block_number: number
   sampled_at: string
-  quoted: boolean
+  quoted: boolean | null
   price_age_seconds: number
 }
 
@@ -63,12 +63,12 @@ export const sampledAt = (block_time: Date): string => `${block_time.toISOString
 
 /**
  * The price of a sample: what one token sells for, and how far that is from 1; null without a quote. `at` is the instant
- * that the answer is about, and `quotedNow` whether there is a quote then. `spread_bps` is not the
+ * that the answer is about, and `quotedNow` whether there is a quote then, null if that is not known. `spread_bps` is not the
  * distance between bid and ask.
  */
 export function pegPrice(
   { block_number, block_time, sell_micros, buy_micros }: StoredSample,
-  { at, quotedNow }: { at: Date; quotedNow: boolean },
+  { at, quotedNow }: { at: Date; quotedNow: boolean | null },
 ): PegPrice | null {
   if (sell_micros === null) return null
   return {
@@ -82,6 +82,10 @@ export function pegPrice(
     price_age_seconds: Math.max(Math.floor((at.getTime() - block_time.getTime()) / 1000), 0),
   }
 }
+
+/** Whether a sample of `block_time` still says whether there is a quote at `at`: not if it is older than it speaks for. */
+export const speaksFor = (block_time: Date, at: Date): boolean =>
+  at.getTime() - block_time.getTime() <= MAX_SAMPLE_SECONDS * 1000
 
 /** Whether a stable's last price remains its current one if its newest sample has this status. */
 export const keepsItsPrice = (status: QuoteStatus): boolean =>

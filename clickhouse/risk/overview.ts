@@ -17,10 +17,13 @@ const IS_NAMED = '(empty({stables: Array(String)}) OR stable IN {stables: Array(
 const newestScores = defineQuery({
   name: 'newest_scores',
   params: z.object({ at: z.date(), stables: Named, known_at: KnownAt }),
-  row: z.object({ stable: z.string(), value: z.number() }),
+  row: z.object({
+    stable: z.string(),
+    value: z.tuple([z.number(), dateTime]).transform(([composite, computed_at]) => ({ composite, computed_at })),
+  }),
   sql: `
     WITH (SELECT max(block_time) FROM blocks WHERE block_time <= {at: DateTime}) AS newest
-    SELECT stable, toFloat64(argMax(composite, (slot_at, revision, published_at))) AS value
+    SELECT stable, argMax((toFloat64(composite), slot_at), (slot_at, revision, published_at)) AS value
     FROM risk_snapshots
     WHERE slot_at <= {at: DateTime} AND slot_at > newest - 3600 AND ${IS_NAMED} AND ${SHOWN}
     GROUP BY stable`,
@@ -67,8 +70,9 @@ const deviationsOfDay = defineQuery({
 export type StableFigures = {
   /** Of the last 24 hours; null without a price in them. */
   max_deviation_24h_bps: number | null
-  /** The newest composite score; null if none is recent. */
+  /** The newest composite score, and the time that it is of; null if none is recent. */
   risk_score: number | null
+  risk_computed_at: Date | null
   /** The worst break that is under way; null if none is. */
   open_break: { severity: 'mild' | 'severe'; started_at: Date; started_block: number } | null
 }
@@ -114,6 +118,11 @@ const score = keptFigureOf(
 const openBreak = keptFigureOf(['peg_breaks'], 'open_breaks', openBreaks)
 const deviation = figureOf('deviations_of_day', deviationsOfDay)
 
+const publishedScore = (newest: { composite: number; computed_at: Date } | null) => ({
+  risk_score: newest?.composite ?? null,
+  risk_computed_at: newest?.computed_at ?? null,
+})
+
 /** The figures of every stable at `at`, in three statements. */
 export async function stableFiguresAt(
   clickhouse: ClickHouseClient,
@@ -127,7 +136,7 @@ export async function stableFiguresAt(
   ])
   return (stable) => ({
     max_deviation_24h_bps: deviations.get(stable) ?? null,
-    risk_score: scores.get(stable) ?? null,
+    ...publishedScore(scores.get(stable) ?? null),
     open_break: breaks.get(stable) ?? null,
   })
 }
@@ -138,10 +147,10 @@ export async function stableFiguresOf(
   request: { stable: string; at: Date },
   options?: ReadOptions,
 ): Promise<StableFigures> {
-  const [risk_score, open_break, max_deviation_24h_bps] = await Promise.all([
+  const [newest, open_break, max_deviation_24h_bps] = await Promise.all([
     score.ofOne(clickhouse, request, options),
     openBreak.ofOne(clickhouse, request, options),
     deviation.ofOne(clickhouse, request, options),
   ])
-  return { max_deviation_24h_bps, risk_score, open_break }
+  return { max_deviation_24h_bps, ...publishedScore(newest), open_break }
 }

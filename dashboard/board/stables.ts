@@ -20,7 +20,8 @@ export type Standing = { is: 'quoted'; bps: number } | { is: 'unquoted' } | { is
 
 /** Where a stable is, by the list. */
 export function standingOf({ peg, quote }: Pick<ListedStable, 'peg' | 'quote'>): Standing {
-  if (quote === null) return { is: 'unmeasured' }
+  // Null: the newest sample is too old to say.
+  if (quote === null || quote.quoted === null) return { is: 'unmeasured' }
   return quote.quoted && peg !== null ? { is: 'quoted', bps: deviationOf(peg.price) } : { is: 'unquoted' }
 }
 

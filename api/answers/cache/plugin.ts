@@ -88,6 +88,12 @@ function answersInMemory(answers: AnswerCache | null, keys: UrlKeys): AnswersInM
   }
 }
 
+/** An answer that is served although it is old. */
+const agedAnswer = ({ answer, ageMs }: Outcome, aged: NonNullable<CachePolicy['aged']>): Answer => {
+  const body = JSON.stringify(aged(JSON.parse(`${answer.body}`), Math.floor(ageMs / 1000)))
+  return new Answer(Buffer.from(body), answer.asOf, answer.freshness)
+}
+
 /** Runs the handler of a request, and renders what it returns to an answer that is kept as its `policy` allows. */
 function renderer(request: FastifyRequest, reply: FastifyReply, handle: () => unknown) {
   // Not reply.serialize, which depends on the status: a 304 may have been sent before.
@@ -167,7 +173,9 @@ export function cache(
       counts[outcome.how] += 1
       if (!isRelative) keys.set(request.raw.url as string, { key, route: route.url })
       const coding = preferredCoding(request.headers['accept-encoding'])
-      return sendAnswer(request, reply, outcome, await outcome.answer.variant(coding))
+      const isOld = outcome.how === 'stale' && asOf === null && !isRelative
+      const sent = isOld && policy.aged ? { ...outcome, answer: agedAnswer(outcome, policy.aged) } : outcome
+      return sendAnswer(request, reply, sent, await sent.answer.variant(coding))
     }
   }
 

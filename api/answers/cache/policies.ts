@@ -2,6 +2,7 @@ import { PERIOD_SECONDS } from '../../../clickhouse/jobs/periods.js'
 import { LONGEST_PEG_WINDOW } from '../../../clickhouse/peg/windows.js'
 import { ISSUANCE_SECONDS } from '../../../clickhouse/supply/issuance.js'
 import { DAY_SECONDS } from '../../../process/instants.js'
+import { aged } from '../../stablecoins/quote.js'
 
 /** What decides whether an answer about the past is final. */
 export type Finality = {
@@ -22,6 +23,8 @@ export type CachePolicy = {
    * read.
    */
   isOpen?: (answer: Record<string, unknown>) => boolean
+  /** A live answer that is served so many seconds after its maximum age: with what it says about now as it is by then. */
+  aged?: (answer: Record<string, unknown>, seconds: number) => Record<string, unknown>
 }
 
 const ofFacts = (reachSeconds: number): Finality => ({ reachSeconds, isSampled: false })
@@ -35,14 +38,15 @@ const maxAgeOf = (job: keyof typeof PERIOD_SECONDS): number => Math.min(300, PER
  */
 export const CACHE_POLICIES = {
   /** Changes with every block. The tracked stables, and what is read of them, may also grow for the past. */
-  stablecoins: { maxAgeSeconds: 2, finality: null },
+  stablecoins: { maxAgeSeconds: 2, finality: null, aged },
   /**
    * Changes with every block. Without a quote, when it was lost may be longer ago than the longest window.
    */
   peg: {
     maxAgeSeconds: 2,
     finality: { reachSeconds: LONGEST_PEG_WINDOW, isSampled: true },
-    isOpen: ({ quote }) => (quote as { quoted: boolean } | null)?.quoted !== true,
+    isOpen: ({ quote }) => (quote as { quoted: boolean | null } | null)?.quoted !== true,
+    aged,
   },
   /** Has only buckets that have ended; a new one appears this late. */
   columns: { maxAgeSeconds: 5, finality: null },

@@ -23,7 +23,7 @@ type Row = {
   symbol: string
   address: string
   /** The list says whether a stable is quoted; only the stream says why not. */
-  sample: (Omit<PegSample, 'status'> & { status: PegSample['status'] | 'not quoted' }) | null
+  sample: (Omit<PegSample, 'status'> & { status: PegSample['status'] | 'not quoted' | 'not known' }) | null
   /** When the break that is under way began. */
   breakSince: string | null
   severity: string | null
@@ -42,7 +42,7 @@ export const watchedOf = (stables: readonly Stable[]): Watched => ({
         address,
         sample: peg && {
           stable: address,
-          status: quote?.quoted === false ? 'not quoted' : 'quoted',
+          status: quote?.quoted === false ? 'not quoted' : quote?.quoted === true ? 'quoted' : 'not known',
           price_vs_refusd: peg.price,
           spread_bps: peg.spread_bps,
           buy_price: peg.buy_price,

@@ -33,6 +33,7 @@ function figuresOf(facts: ChainFacts, stable: string, at: number) {
     address: stable,
     ...dayFigures(between(samplesOf(facts, stable), 0, at), at),
     risk_score: isRecent ? score.composite : null,
+    risk_computed_at: isRecent ? score.computed_at : null,
   }
 }
 

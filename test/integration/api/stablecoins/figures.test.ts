@@ -76,13 +76,14 @@ test('figures of the list are those of the routes of each stable, at any instant
         max_deviation_24h_bps: windows[1].max_deviation_bps,
         open_break: ongoing[0] ?? null,
         risk_score: isScored ? risk.composite : null,
+        risk_computed_at: isScored ? risk.computed_at : null,
       })
       if (listed.open_break) open++
       // One stable alone is read otherwise than all of them.
-      const { max_deviation_24h_bps, open_break, risk_score } = (
+      const { max_deviation_24h_bps, open_break, risk_score, risk_computed_at } = (
         await app.inject(`${LIST}/${address}?as_of=${at}`)
       ).json()
-      expect(listed).toMatchObject({ max_deviation_24h_bps, open_break, risk_score })
+      expect(listed).toMatchObject({ max_deviation_24h_bps, open_break, risk_score, risk_computed_at })
     }
   }
   expect(open).toBeGreaterThan(3)

@@ -120,6 +120,7 @@ test('stables in use are listed by symbol, then address, whether or not it has a
     tracked: true,
     max_deviation_24h_bps: 20,
     risk_score: null,
+    risk_computed_at: null,
     open_break: null,
     peg: expect.any(Object),
     quote: { quoted: true, unquoted_since: null, unquoted_since_is_bound: false },
