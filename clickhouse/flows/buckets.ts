@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
-import { QueryError } from '../store/query-error.js'
+import { rebuildRange } from '../store/rebuild.js'
 
 /** Flows between two stables are stored and scored in aligned windows of this length. */
 export const FLOW_WINDOW_SECONDS = 900
@@ -58,21 +58,17 @@ export const fillFlowEdgeStarts = (table: string): string => `
  * the starts of edges in that range. An edge that began earlier keeps its start. Safe to repeat, and must be repeated
  * if it fails, because buckets may be missing then. Rejects with QueryError.
  */
-export async function rebuildFlowBuckets(
+export function rebuildFlowBuckets(
   clickhouse: ClickHouseClient,
-  query_params: { first: number; last: number },
+  range: { first: number; last: number },
 ): Promise<void> {
-  const range = "BETWEEN toDateTime({first: UInt32}, 'UTC') AND toDateTime({last: UInt32}, 'UTC')"
-  try {
-    await clickhouse.command({ query: `DELETE FROM flow_buckets WHERE window_start ${range}`, query_params })
-    await clickhouse.command({ query: `DELETE FROM flow_edge_starts WHERE first_window ${range}`, query_params })
-    for (const query of [fillFlowBuckets('flow_buckets'), fillFlowEdgeStarts('flow_edge_starts')]) {
-      // Deduplication must not mistake this for the insert of an earlier rebuild of the same windows.
-      await clickhouse.command({ query, query_params, clickhouse_settings: { insert_deduplicate: 0 } })
-    }
-  } catch (cause) {
-    throw new QueryError('rebuild flow_buckets', cause)
-  }
+  const times = "BETWEEN toDateTime({first: UInt32}, 'UTC') AND toDateTime({last: UInt32}, 'UTC')"
+  return rebuildRange(clickhouse, 'flow_buckets', range, [
+    `DELETE FROM flow_buckets WHERE window_start ${times}`,
+    `DELETE FROM flow_edge_starts WHERE first_window ${times}`,
+    fillFlowBuckets('flow_buckets'),
+    fillFlowEdgeStarts('flow_edge_starts'),
+  ])
 }
 
 /**

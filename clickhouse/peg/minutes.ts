@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineRow, onlyColumn } from '../store/define-query.js'
-import { QueryError } from '../store/query-error.js'
+import { rebuildRange } from '../store/rebuild.js'
 import { DEVIATION, LAST_QUOTED, MINUTE_END, sampleSums, selected } from './sums.js'
 
 const RANGE = '{first: UInt32} AND {last: UInt32}'
@@ -25,22 +25,14 @@ export const fillPegMinutes = (table: string): string => `
  * Rebuilds, from the samples, the states of the minutes that end between two times in unix seconds, both included. Safe
  * to repeat, and must be repeated if it fails, because states may be missing then. Rejects with QueryError.
  */
-export async function rebuildPegMinutes(
+export const rebuildPegMinutes = (
   clickhouse: ClickHouseClient,
-  query_params: { first: number; last: number },
-): Promise<void> {
-  try {
-    await clickhouse.command({ query: `DELETE FROM peg_minutes WHERE minute_end BETWEEN ${RANGE}`, query_params })
-    // Deduplication must not mistake this for the insert of an earlier rebuild of the same minutes.
-    await clickhouse.command({
-      query: fillPegMinutes('peg_minutes'),
-      query_params,
-      clickhouse_settings: { insert_deduplicate: 0 },
-    })
-  } catch (cause) {
-    throw new QueryError('rebuild peg_minutes', cause)
-  }
-}
+  range: { first: number; last: number },
+): Promise<void> =>
+  rebuildRange(clickhouse, 'peg_minutes', range, [
+    `DELETE FROM peg_minutes WHERE minute_end BETWEEN ${RANGE}`,
+    fillPegMinutes('peg_minutes'),
+  ])
 
 /**
  * Of the minutes that end between two times, both included: how many have a sample count that differs from their

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { pegMinutesOf, rebuildPegMinutes } from '../../../../clickhouse/peg/minutes.js'
 import { quoteHoursOf } from '../../../../clickhouse/peg/quote-hours.js'
 import { MINUTE_SUMS, sampleSums } from '../../../../clickhouse/peg/sums.js'
@@ -59,6 +59,19 @@ test('minutes are rebuilt between any two times, and others are not changed', as
     await rebuildPegMinutes(clickhouse, { first: MIDNIGHT + first, last: MIDNIGHT + last })
     expect(await minutes(clickhouse), `${first} to ${last}`).toEqual(MINUTES)
   }
+})
+
+test('minutes are not rebuilt while an earlier attempt may still insert them', async ({ clickhouse }) => {
+  await addFacts(clickhouse, { samples: SAMPLES })
+  const range = { first: MIDNIGHT, last: MIDNIGHT + 60 }
+  const stop = new AbortController()
+  onTestFinished(() => stop.abort())
+  const query_id = `rebuild_peg_minutes:${range.first}-${range.last}`
+  const abort_signal = stop.signal
+  const earlier = clickhouse.command({ query: 'SELECT sleep(3) FROM numbers(100)', query_id, abort_signal })
+  earlier.catch(() => {})
+  await expect.poll(() => rebuildPegMinutes(clickhouse, range).catch(({ retryable }) => retryable)).toBe(true)
+  expect(await minutes(clickhouse)).toEqual(MINUTES)
 })
 
 /** The names of the sums in the views before they are added up. */
