@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Redis } from 'ioredis'
 import { collectDefaultMetrics } from 'prom-client'
 import { connect } from '../clickhouse/store/client.js'
 import { CURRENT_TABLES } from '../clickhouse/tables.js'
 import { parseEnv } from '../process/environment.js'
 import { listenError } from '../process/listen-error.js'
+import { connectRedis, REDIS_TIMEOUT_MS } from '../process/redis.js'
 import { runProcess } from '../process/run-process.js'
 import { webhookTermsOf } from './admin/webhooks/terms.js'
 import { buildApp } from './app.js'
@@ -26,9 +26,7 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
     reads: { currentOnly: CURRENT_TABLES },
   })
   const records = connect(recordsEnv(config), { application: 'plumbline-api', maxOpenConnections: 8 })
-  const redis = config.REDIS_URL
-    ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })
-    : undefined
+  const redis = config.REDIS_URL ? connectRedis(config.REDIS_URL, REDIS_TIMEOUT_MS) : undefined
   redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is unreachable'))
   const metrics = createMetrics()
   // Metrics of the whole process are registered here, and not in every app that a test builds.

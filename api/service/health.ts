@@ -5,15 +5,9 @@ import { JobStatus, jobStatuses } from '../../clickhouse/jobs/runs.js'
 import { dueLag, slotHistory } from '../../clickhouse/jobs/slots.js'
 import { schemaVersion } from '../../clickhouse/schema/migrate.js'
 import { PlumblineError } from '../../process/errors.js'
+import { checkRedis } from '../../process/redis.js'
 import { endpoint } from '../answers/endpoint.js'
 import { DrainingError } from '../http/errors.js'
-
-/** Redis is configured but does not answer. */
-class RedisAwayError extends PlumblineError {
-  constructor(cause: unknown) {
-    super('redis does not answer', { retryable: true, cause })
-  }
-}
 
 /** The database answers, but `npm run migrate` has not been run on it. */
 class NoSchemaError extends PlumblineError {
@@ -41,7 +35,7 @@ export const liveRoute = endpoint({
 const Ready = z.object({
   status: OK,
   clickhouse: z.literal('ok').meta({ description: 'ClickHouse answers, and has the schema' }),
-  redis: z.enum(['ok', 'not_configured']).meta({ description: 'Redis answers, or none is configured' }),
+  redis: z.enum(['ok', 'not_configured']).meta({ description: 'Redis accepts writes, or none is configured' }),
   schema_version: z.int().meta({ description: 'Number of the newest migration that was run' }),
   jobs: z.array(JobStatus).meta({ description: 'How far each job has come' }),
   detail: z
@@ -65,8 +59,8 @@ async function lateNow(
 }
 
 /**
- * Whether requests can be answered: the process is not shutting down, ClickHouse has the schema, and Redis answers if
- * it is configured.
+ * Whether requests can be answered: the process is not shutting down, ClickHouse has the schema, and Redis accepts
+ * writes if it is configured.
  */
 export const readyRoute = endpoint({
   path: '/health/ready',
@@ -86,9 +80,7 @@ export const readyRoute = endpoint({
     const jobs = await jobStatuses(app.clickhouse, { jobs: SLOT_JOBS.map(({ name }) => name) }, { signal })
     const lags = new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds]))
     const late = await lateNow(app, lags, { signal })
-    await app.redis?.ping().catch((error) => {
-      throw new RedisAwayError(error)
-    })
+    if (app.redis) await checkRedis(app.redis)
     return {
       status: 'ok' as const,
       clickhouse: 'ok' as const,

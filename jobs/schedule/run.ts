@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
 import { insertJobRun } from '../../clickhouse/jobs/runs.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { clickhouseProblem, countQueries } from '../../clickhouse/store/query-metrics.js'
 import { serveMetrics } from '../../process/metrics-server.js'
+import { checkRedis, connectRedis, REDIS_TIMEOUT_MS } from '../../process/redis.js'
 import type { JobsConfig } from '../config.js'
 import { databaseLease } from '../lease/database-lease.js'
 import { redisLease } from '../lease/redis-lease.js'
@@ -44,9 +44,7 @@ export async function runJobs({ config, jobs, slotJobs, print, log, signal, metr
   })
   // Apart from the lease, which must not wait for these.
   const slots = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 2 })
-  const redis = config.REDIS_URL
-    ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: Math.min(2000, leaseMs) })
-    : null
+  const redis = config.REDIS_URL ? connectRedis(config.REDIS_URL, Math.min(REDIS_TIMEOUT_MS, leaseMs)) : null
   redis?.on('error', (error) => log.debug({ reason: error.message }, 'redis is unreachable'))
   const tryLease = redis
     ? redisLease(redis, config.CLICKHOUSE_DATABASE, clickhouse, instance, leaseMs)
@@ -63,7 +61,10 @@ export async function runJobs({ config, jobs, slotJobs, print, log, signal, metr
         config,
         port: { name: 'JOBS_METRICS_PORT', value: config.JOBS_METRICS_PORT },
         registry: metrics.registry,
-        check: () => clickhouseProblem(clickhouse),
+        check: async () => {
+          if (redis) await checkRedis(redis)
+          return clickhouseProblem(clickhouse)
+        },
         log,
       })
     : null

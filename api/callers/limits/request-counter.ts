@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import { checkRedis } from '../../../process/redis.js'
 import { type Count, createDeferredCounts, createLocalCounts, type RequestCounter } from './counts.js'
 
 /** Requests are counted in windows of this length, each of which begins with its first request. */
@@ -35,7 +36,7 @@ export function createRequestCounter(redis: Redis | null, database: string, log:
       try {
         if (redis.status === 'end') return
         if (redis.status !== 'ready') return lookAgain()
-        await redis.ping()
+        await checkRedis(redis)
         isAway = false
         log.info('redis is back: requests are counted over all processes again')
       } catch {
