@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, existsSync, renameSync, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PlumblineError } from '../process/errors.js'
 import { FINAL_EXIT_CODE } from '../process/run-process.js'
+import { PartLog } from './part-log.js'
 
 /** A part of the service that runs as a process of its own. */
 export type PartOptions = {
@@ -64,17 +64,10 @@ const endOf = (child: ChildProcess): Promise<RunEnd> =>
     )
   })
 
-/** Opens the log of a part. The log of the previous run is kept as well. */
-function openLog(logDir: string, name: string): WriteStream {
-  const file = join(logDir, `${name}.log`)
-  if (existsSync(file)) renameSync(file, `${file}.1`)
-  return createWriteStream(file, { flags: 'a' })
-}
-
 /** A supervised part. If it dies, that is printed and it is restarted after a pause that doubles up to 30 s. */
 export class Part {
   readonly #options: PartOptions
-  readonly #log: WriteStream
+  readonly #log: PartLog
   #child: ChildProcess | null = null
   #ended: Promise<unknown> = Promise.resolve()
   #isStopping = false
@@ -83,7 +76,7 @@ export class Part {
 
   constructor(options: PartOptions) {
     this.#options = options
-    this.#log = openLog(options.logDir, options.name)
+    this.#log = new PartLog(join(options.logDir, `${options.name}.log`))
   }
 
   /**
@@ -147,7 +140,7 @@ export class Part {
     const { ready, envWhenRestarted, print } = this.#options
     return new Promise((resolve) => {
       createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-        this.#log.write(`${line}\n`)
+        this.#log.write(line)
         const announcement = run.isReady ? null : ready(line)
         if (announcement === null) return print(line)
         run.isReady = true
@@ -162,7 +155,7 @@ export class Part {
     const { name, print } = this.#options
     if (!child.stderr) return
     createInterface({ input: child.stderr }).on('line', (line) => {
-      this.#log.write(`${line}\n`)
+      this.#log.write(line)
       const message = headline(line)
       if (message === null) return
       run.lastMessage = message

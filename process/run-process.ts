@@ -9,12 +9,21 @@ function exitCodeOf(error: unknown): number {
   return error instanceof PlumblineError && !error.retryable ? FINAL_EXIT_CODE : 1
 }
 
+/** Lines of a log that cannot be written are kept up to this length, and dropped beyond it. */
+const KEPT_BYTES = 2 ** 20
+
 /**
- * A log on stderr, written synchronously, so that the last line before an exit is not lost. stdout is for the operator.
+ * Where the lines of a log go: a file, or a descriptor. They are written synchronously, so that the last one before an exit
+ * is not lost. A full disk or a reader that has gone does not end the process: lines are written once it is possible again.
  */
-export function createLog(name: string, level: string): Logger {
-  return pino({ name, level }, pino.destination({ fd: 2, sync: true }))
+export function logDestination(dest: string | number): ReturnType<typeof pino.destination> {
+  const destination = pino.destination({ dest, sync: true, maxLength: KEPT_BYTES })
+  destination.on('error', () => {})
+  return destination
 }
+
+/** A log on stderr. stdout is for the operator. */
+export const createLog = (name: string, level: string): Logger => pino({ name, level }, logDestination(2))
 
 /** The context of a running process. `signal` aborts when the process is asked to stop. */
 type Running<Config> = { config: Config; log: Logger; signal: AbortSignal }
@@ -63,6 +72,8 @@ function stopWith(name: string, error: unknown, exitCode: number): never {
  */
 export async function runCommand(name: string, work: () => Work, exitCode = exitCodeOf): Promise<never> {
   const stop = (error: unknown): never => stopWith(name, error, exitCode(error))
+  // As with the log: the process works on when nobody reads what it prints, or the disk that this goes to is full.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   process.on('uncaughtException', (error) => {
     console.error(error)
     stop(error)

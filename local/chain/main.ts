@@ -8,7 +8,11 @@ import { DevnetError } from './errors.js'
 /** Runs the chain until it is stopped. Its only line on stdout says that it is ready; everything else goes to stderr. */
 async function main(): Promise<void> {
   const config = parseConfig(process.env)
-  const log = pino({ name: 'devnet', level: config.logLevel }, pino.destination(2))
+  const destination = pino.destination(2)
+  // The chain runs on when nobody reads its output, or the disk that this goes to is full.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  destination.on('error', () => {})
+  const log = pino({ name: 'devnet', level: config.logLevel }, destination)
   const stopping = new AbortController()
   const stopWanted = new Promise<string>((settle) => {
     const want = (why: string): void => {
