@@ -16,6 +16,7 @@ import { paid } from './callers/payments/plugin.js'
 import { createScreen } from './callers/payments/screen.js'
 import type { PaymentTerms } from './callers/payments/terms.js'
 import { DEFAULT_STREAMS, type StreamOptions } from './events/stream/stream.js'
+import { KEEP_ALIVE_SECONDS } from './http/connection-limits.js'
 import { dashboard, isBuilt, preferences } from './http/dashboard.js'
 import { docs } from './http/docs.js'
 import { documents } from './http/documents.js'
@@ -47,6 +48,8 @@ export type AppDeps = {
   limits?: Limits | undefined
   /** Addresses and networks of the proxies whose X-Forwarded-For is trusted; none if omitted. */
   trustProxy?: string[] | undefined
+  /** How long a connection may be idle between requests; KEEP_ALIVE_SECONDS if omitted. */
+  keepAliveSeconds?: number | undefined
   /** Requests are refused while the event loop is delayed by more than this; 0 (the default) never refuses. */
   maxEventLoopDelayMs?: number | undefined
   /** Distinguishes services that share a Redis. */
@@ -79,10 +82,10 @@ export async function buildApp(deps: AppDeps) {
   const { clickhouse, records = clickhouse, redis = null, now, logger } = deps
   const { limits: most = { free: 0, key: 0 }, payments: terms = null, webhooks = null } = deps
   const { metrics = createMetrics(), metricsAccess = 'loopback', draining = new AbortController().signal } = deps
-  const { trustProxy = [], database = 'plumbline' } = deps
+  const { trustProxy = [], keepAliveSeconds = KEEP_ALIVE_SECONDS, database = 'plumbline' } = deps
 
   const newId = createRequestIds()
-  const app = httpInstance({ logger, newId, trustProxy })
+  const app = httpInstance({ logger, newId, trustProxy, keepAliveSeconds })
   provide(app, { clickhouse, records, redis, now, metrics, draining })
   showMemories(metrics.registry, app.memories)
   const readState = createServiceState(clickhouse, app.memories, now)

@@ -6,6 +6,7 @@ import { parseIpNetwork } from '../process/ip-networks.js'
 import { metricsAccess } from '../process/metrics-access.js'
 import { secretsKey } from '../process/sealed-secret.js'
 import { paymentEnv } from './callers/payments/env.js'
+import { KEEP_ALIVE_SECONDS } from './http/connection-limits.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
@@ -40,6 +41,7 @@ export const ApiConfig = z
     FREE_REQUESTS_PER_MINUTE: envInt(0, 1_000_000_000).default(600),
     KEY_REQUESTS_PER_MINUTE: envInt(0, 1_000_000).default(0),
     TRUST_PROXY: trustProxy.default([]),
+    KEEP_ALIVE_SECONDS: envInt(1, 3600).default(KEEP_ALIVE_SECONDS),
     MAX_EVENT_LOOP_DELAY_MS: envInt(0, 60_000).default(1000),
     CACHE_MEMORY_MB: envInt(0, 65_536).default(64),
     METRICS: metricsAccess.default('loopback'),

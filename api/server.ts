@@ -5,7 +5,7 @@ import { collectDefaultMetrics } from 'prom-client'
 import { connect } from '../clickhouse/store/client.js'
 import { CURRENT_TABLES } from '../clickhouse/tables.js'
 import { parseEnv } from '../process/environment.js'
-import { listenError } from '../process/listen-error.js'
+import { listen } from '../process/listen.js'
 import { connectRedis, REDIS_TIMEOUT_MS } from '../process/redis.js'
 import { runProcess } from '../process/run-process.js'
 import { webhookTermsOf } from './admin/webhooks/terms.js'
@@ -41,6 +41,7 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
     adminKey: config.ADMIN_API_KEY,
     limits: { free: config.FREE_REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE },
     trustProxy: config.TRUST_PROXY,
+    keepAliveSeconds: config.KEEP_ALIVE_SECONDS,
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     database: config.CLICKHOUSE_DATABASE,
     cache: { maxBytes: config.CACHE_MEMORY_MB * 2 ** 20 },
@@ -59,9 +60,7 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
     logger,
   })
   try {
-    const url = await app.listen({ host: config.HOST, port: config.PORT }).catch((cause) => {
-      throw listenError(cause, { name: 'HOST', value: config.HOST }, { name: 'PORT', value: config.PORT })
-    })
+    const url = await listen(app, { name: 'HOST', value: config.HOST }, { name: 'PORT', value: config.PORT })
     console.log(`api ready at ${url}/api/v1/stablecoins`)
     if (!signal.aborted) await once(signal, 'abort')
     logger.info('shutting down: no longer ready')

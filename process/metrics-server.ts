@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, type Registry } from 'prom-client'
 import type { z } from 'zod'
-import { listenError } from './listen-error.js'
+import { listen } from './listen.js'
 import { judgeReader, type metricsEnv } from './metrics-access.js'
 
 /** How long a check of readiness may take: shorter than the timeouts of probes. */
@@ -45,9 +45,7 @@ export async function serveMetrics({ config, port, registry, check, log }: Optio
     return reason === null ? { status: 'ok' } : reply.code(503).send({ status: 'not ready', reason })
   })
   const host = { name: 'METRICS_HOST', value: config.METRICS_HOST }
-  const url = await app.listen({ host: host.value, port: port.value }).catch((cause) => {
-    throw listenError(cause, host, { name: port.name, value: port.value as number })
-  })
+  const url = await listen(app, host, { name: port.name, value: port.value })
   log.info({ url }, 'serving metrics')
   return () => app.close()
 }

@@ -11,15 +11,18 @@ type Options = {
   newId: () => string
   /** Addresses and networks of the proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[]
+  /** How long a connection may be idle between requests. */
+  keepAliveSeconds: number
 }
 
 /** A Fastify instance with this service's validation, serialization and error handling, without routes. */
-export function httpInstance({ logger, newId, trustProxy }: Options) {
+export function httpInstance({ logger, newId, trustProxy, keepAliveSeconds }: Options) {
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: ID_LABEL }),
     genReqId: newId,
     ...CONNECTION_LIMITS,
+    keepAliveTimeout: keepAliveSeconds * 1000,
     trustProxy: trustProxy.length > 0 && trustProxy,
     childLoggerFactory: tracedLogger,
     forceCloseConnections: 'idle',

@@ -7,7 +7,9 @@ import { connect } from '../../clickhouse/store/client.js'
 type App = Awaited<ReturnType<typeof buildApp>>
 
 /** The API without ClickHouse: every route that needs it gives 503. */
-export async function appWithoutClickhouse(given: Pick<AppDeps, 'adminKey' | 'limits'> = {}): Promise<App> {
+export async function appWithoutClickhouse(
+  given: Pick<AppDeps, 'adminKey' | 'limits' | 'keepAliveSeconds'> = {},
+): Promise<App> {
   const nowhere = {
     CLICKHOUSE_URL: 'http://127.0.0.1:9',
     CLICKHOUSE_USER: '',
