@@ -1,5 +1,6 @@
 import { numberToHex, pad, toEventSelector } from 'viem'
 import { FEE_MANAGER } from '../chain/addresses.js'
+import type { BlockRange } from '../chain/block-ranges.js'
 import { RawHeader, type RawLog, RawReceipt, RawSigners, RpcAnswerError } from '../chain/rpc-answers.js'
 import { BlockMissingError } from './chain-changed.js'
 import { logsBloom, readLogs } from './logs.js'
@@ -77,14 +78,22 @@ async function checkLogs(rpc: Rpc, header: RawHeader, logs: readonly RawLog[]): 
  * complete. Rejects with RpcAnswerError when they are not, with BlockMissingError when one is not there.
  */
 export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> {
-  const [headers, logs] = await Promise.all([readHeaders(rpc, from - 1, to), readLogs(rpc, {}, from, to)])
-  const logsByBlock = new Map<number, RawLog[]>(headers.map(({ number }) => [number, []]))
-  for (const log of logs) {
-    const blockLogs = logsByBlock.get(log.blockNumber)
-    if (!blockLogs) throw new RpcAnswerError(`asked for logs of blocks ${from} to ${to}, got one of ${log.blockNumber}`)
-    blockLogs.push(log)
+  const reading = readHeaders(rpc, from - 1, to)
+  const logsByBlock = new Map<number, RawLog[]>()
+  const check = async (logs: readonly RawLog[], range: BlockRange): Promise<void> => {
+    for (let number = range.from; number <= range.to; number++) logsByBlock.set(number, [])
+    for (const log of logs) {
+      const blockLogs = logsByBlock.get(log.blockNumber)
+      if (!blockLogs)
+        throw new RpcAnswerError(`asked for logs of blocks ${from} to ${to}, got one of ${log.blockNumber}`)
+      blockLogs.push(log)
+    }
+    // Without headers the whole read fails, which says nothing of the logs.
+    const headers = await reading.catch(() => [])
+    const asked = headers.filter(({ number }) => number >= range.from && number <= range.to)
+    await Promise.all(asked.map((header) => checkLogs(rpc, header, logsByBlock.get(header.number) ?? [])))
   }
-  await Promise.all(headers.slice(1).map((header) => checkLogs(rpc, header, logsByBlock.get(header.number) ?? [])))
+  const [headers] = await Promise.all([reading, readLogs(rpc, {}, from, to, check)])
   return headers.slice(1).map((header, i) => ({
     number: header.number,
     hash: header.hash,

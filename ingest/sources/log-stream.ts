@@ -1,8 +1,7 @@
 import { numberToHex } from 'viem'
 import type { BlockRange } from '../chain/block-ranges.js'
 import { RawHeader, type RawLog, RpcAnswerError } from '../chain/rpc-answers.js'
-import { type LogFilter, requestLogs } from './logs.js'
-import { createRangeSize } from './range-size.js'
+import { type LogFilter, logsSize, requestLogs } from './logs.js'
 import type { Rpc } from './rpc.js'
 
 /** A block that has logs; its time in unix seconds. */
@@ -46,47 +45,53 @@ export async function* streamLogs(
   { from, to }: BlockRange,
   { atOnce, firstBlocks = FIRST_BLOCKS, mostBlocks = MOST_BLOCKS, doubtsTimes = false }: StreamOptions = {},
 ): AsyncGenerator<LogRange> {
-  const size = createRangeSize({ first: firstBlocks, most: mostBlocks, mostResults: MOST_LOGS })
-  const most = (): number => atOnce ?? atOnceOf(size.blocks())
+  const size = logsSize(rpc, filter, { first: firstBlocks, most: mostBlocks, mostResults: MOST_LOGS })
+  // Until the node has answered, more requests would only fail with the first.
+  const most = (): number => (size.isSettled() ? (atOnce ?? atOnceOf(size.present())) : 1)
 
-  /** All logs of a range, in as many requests as the node demands. */
-  async function readRange(range: BlockRange): Promise<LogRange> {
-    const logs: RawLog[] = []
-    const blocks = new Map<number, LogBlock>()
-    for (let next = range.from; next <= range.to; ) {
-      const last = Math.min(range.to, next + size.blocks() - 1)
-      const bounds = { from: next, to: last }
-      const part = await rpc.persist(`read the logs of blocks ${next} to ${last}`, async () => {
-        const answer = await requestLogs(rpc, filter, bounds, size)
-        return answer && { logs: answer, blocks: await logBlocks(rpc, answer, bounds, doubtsTimes) }
-      })
-      if (!part) continue
-      for (const log of part.logs) logs.push(log)
-      for (const block of part.blocks) blocks.set(block.number, block)
-      next = last + 1
-    }
-    return { ...range, logs, blocks }
-  }
+  /** The logs of a range in one request; null if fewer blocks are to be requested. */
+  const readPart = (range: BlockRange): Promise<LogRange | null> =>
+    rpc.persist(`read the logs of blocks ${range.from} to ${range.to}`, async () => {
+      const logs = await requestLogs(rpc, filter, range, size)
+      if (!logs) return null
+      const blocks = await logBlocks(rpc, logs, range, doubtsTimes)
+      return { ...range, logs, blocks: new Map(blocks.map((block) => [block.number, block])) }
+    })
 
-  const queue: Promise<LogRange>[] = []
-  let [next, running, isClosed] = [from, 0, false]
+  /** What remains, in order; `read` is null where nothing is requested yet. The last part is all that follows. */
+  const parts: Array<BlockRange & { read: Promise<LogRange | null> | null }> =
+    from > to ? [] : [{ from, to, read: null }]
+  let [running, isClosed] = [0, false]
   const fill = (): void => {
-    // What is read ahead waits for what comes before it.
-    while (!isClosed && next <= to && running < most() && queue.length < 2 * most()) {
-      const range = { from: next, to: Math.min(to, next + size.blocks() - 1) }
-      next = range.to + 1
+    while (!isClosed) {
+      const place = parts.findIndex(({ read }) => read === null)
+      const part = parts[place]
+      // What is read ahead waits for what comes before it; the first part always has its turn.
+      if (!part || (place > 0 && (running >= most() || place >= 2 * most()))) return
+      const last = Math.min(part.to, part.from + size.next() - 1)
+      if (last < part.to) parts.splice(place + 1, 0, { from: last + 1, to: part.to, read: null })
+      part.to = last
       running++
-      const read = readRange(range).finally(() => {
-        running--
-        fill()
-      })
+      part.read = readPart({ from: part.from, to: last })
+        .then((range) => {
+          if (!range) part.read = null
+          return range
+        })
+        .finally(() => {
+          running--
+          fill()
+        })
       // Without its own handler, a failure would end the process before its turn.
-      read.catch(() => {})
-      queue.push(read)
+      part.read.catch(() => {})
     }
   }
   try {
-    for (fill(); queue.length > 0; fill()) yield await (queue.shift() as Promise<LogRange>)
+    for (fill(); parts.length > 0; fill()) {
+      const range = await parts[0]?.read
+      if (!range) continue
+      parts.shift()
+      yield range
+    }
   } finally {
     isClosed = true
   }

@@ -2,8 +2,8 @@ import { hexToBytes, keccak256, numberToHex } from 'viem'
 import type { BlockRange } from '../chain/block-ranges.js'
 import { remembered } from '../chain/remembered.js'
 import { type RawLog, RawLogs } from '../chain/rpc-answers.js'
-import { isRangeRefused, isTimeout, offeredBlocks } from './range-refusals.js'
-import { createRangeSize, type RangeSize } from './range-size.js'
+import { isRateLimited, offeredBlocks } from './refusals.js'
+import { createRequestSize, type RequestSize, type RequestSizeOptions } from './request-size.js'
 import type { Rpc } from './rpc.js'
 
 type Loggish = { address: string; topics: readonly string[] }
@@ -41,37 +41,57 @@ export type LogFilter = {
   topics?: ReadonlyArray<string | readonly string[] | null>
 }
 
+/** Rejects with RpcAnswerError if logs are not those of a range. */
+type CheckLogs = (logs: readonly RawLog[], range: BlockRange) => Promise<void>
+
+/** After so many refusals because of its rate, a request counts as failed: some nodes refuse a wide range like that. */
+const MOST_RATE_REFUSALS = 5
+
 /**
- * One request for the logs of a range of blocks, both ends included, from which `size` learns. Resolves to null if the
- * node refuses that many blocks or logs, so that fewer may succeed.
+ * One request for the logs of a range of blocks, both ends included, which `check` must accept, and from which `size`
+ * learns. Resolves to null if it failed and the next one is for fewer blocks. What a node says about a range that is too
+ * wide differs, and many say nothing, so every failure of more than one block counts.
  */
 export async function requestLogs(
   rpc: Rpc,
   filter: LogFilter,
-  { from, to }: BlockRange,
-  size: RangeSize,
+  range: BlockRange,
+  size: RequestSize,
+  check?: CheckLogs,
 ): Promise<RawLog[] | null> {
+  const { from, to } = range
   const blocks = to - from + 1
   const began = performance.now()
   try {
-    const range = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
-    const logs = await rpc.request('eth_getLogs', [range], RawLogs)
-    size.answered(blocks, logs.length, performance.now() - began)
+    const bounds = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
+    const patience = blocks === 1 ? undefined : size.isDoubtful(blocks) ? 1 : MOST_RATE_REFUSALS
+    const logs = await rpc.request('eth_getLogs', [bounds], RawLogs, patience)
+    const ms = performance.now() - began
+    await check?.(logs, range)
+    size.answered(blocks, from, logs.length, ms)
     return logs
   } catch (error) {
-    const isRefused = isRangeRefused(error)
-    if (blocks > 1 && (isRefused || isTimeout(error))) size.refused(blocks, offeredBlocks(error, { from, to }))
-    // A node that does not answer may also be down: the caller's retries count that.
-    if (!isRefused || blocks === 1) throw error
-    return null
+    const offered = isRateLimited(error) ? Math.floor(blocks / 2) : offeredBlocks(error, range)
+    if (size.failed(blocks, from, offered)) return null
+    throw error
   }
 }
 
+const sizes = new WeakMap<Rpc, Map<string, RequestSize>>()
+
 /**
- * The most blocks whose logs a node returns at once, as learned so far; per filter, because narrow ones allow more
- * blocks.
+ * How many blocks of logs to ask a node for, as learned so far; per filter, because narrow ones allow more blocks.
+ * `options` say where it begins.
  */
-const sizes = new WeakMap<Rpc, Map<string, RangeSize>>()
+export function logsSize(rpc: Rpc, filter: LogFilter, options: RequestSizeOptions): RequestSize {
+  const key = JSON.stringify([filter, options])
+  const sizesOfNode = sizes.get(rpc) ?? new Map<string, RequestSize>()
+  sizes.set(rpc, sizesOfNode)
+  const size = sizesOfNode.get(key) ?? createRequestSize(options)
+  sizesOfNode.set(key, size)
+  return size
+}
+
 const UNLIMITED = {
   first: Number.MAX_SAFE_INTEGER,
   most: Number.MAX_SAFE_INTEGER,
@@ -79,19 +99,21 @@ const UNLIMITED = {
 }
 
 /**
- * The logs of the blocks `from` to `to`, both included, in order. If the node refuses that many blocks or logs,
- * requests fewer, and later gradually more again. Rejects if it does not answer in time; the next call then requests fewer.
+ * The logs of the blocks `from` to `to`, both included, in order, which `check` must accept. Where a request fails twice,
+ * asks for fewer blocks at once, and later gradually for more again. Rejects with the first failure of a request.
  */
-export async function readLogs(rpc: Rpc, filter: LogFilter, from: number, to: number): Promise<RawLog[]> {
-  const key = JSON.stringify(filter)
-  const sizesOfNode = sizes.get(rpc) ?? new Map<string, RangeSize>()
-  sizes.set(rpc, sizesOfNode)
-  const size = sizesOfNode.get(key) ?? createRangeSize(UNLIMITED)
-  sizesOfNode.set(key, size)
+export async function readLogs(
+  rpc: Rpc,
+  filter: LogFilter,
+  from: number,
+  to: number,
+  check?: CheckLogs,
+): Promise<RawLog[]> {
+  const size = logsSize(rpc, filter, UNLIMITED)
   const logs: RawLog[] = []
   for (let next = from; next <= to; ) {
-    const last = Math.min(to, next + size.blocks() - 1)
-    const answer = await requestLogs(rpc, filter, { from: next, to: last }, size)
+    const last = Math.min(to, next + size.next() - 1)
+    const answer = await requestLogs(rpc, filter, { from: next, to: last }, size, check)
     if (!answer) continue
     for (const log of answer) logs.push(log)
     next = last + 1

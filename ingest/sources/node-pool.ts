@@ -3,7 +3,7 @@ import { BaseError, numberToHex, RpcRequestError } from 'viem'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { Quantity, RawHeader } from '../chain/rpc-answers.js'
-import { isRateLimited, retryAfterMs } from './range-refusals.js'
+import { isRateLimited, retryAfterMs } from './refusals.js'
 
 /** Sends one JSON-RPC call, once. */
 export type Send = (method: string, params: unknown[]) => Promise<unknown>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { isRateLimited, retryAfterMs } from './range-refusals.js'
+import { isRateLimited, retryAfterMs } from './refusals.js'
 
 /** Runs a request to a node when it is its turn, in the order of the calls. */
 export type Pace = <Result>(request: () => Promise<Result>) => Promise<Result>

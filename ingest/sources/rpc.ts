@@ -11,7 +11,7 @@ import type { IngestConfig } from '../config.js'
 import { jsonRpcAt } from './json-rpc.js'
 import { type Node, nodePool, type Send } from './node-pool.js'
 import { createPace } from './pace.js'
-import { isRangeRefused, isRateLimited, isTimeout } from './range-refusals.js'
+import { isAnswered, isRateLimited, isTimeout } from './refusals.js'
 import { isStateUnavailable } from './state-unavailable.js'
 
 /** Most characters that are logged of a failure: a node may answer with a whole page. */
@@ -35,9 +35,14 @@ export type Rpc = {
   /**
    * One JSON-RPC call, whose answer is checked against `shape`. Concurrent calls travel as one batch, large ones and
    * those for logs alone. A call that a node refuses because it was asked too often is sent again when the node bears it,
-   * for as long as that takes; what else fails is not retried.
+   * for as long as that takes, or `patience` times; what else fails is not retried.
    */
-  request: <Shape extends z.ZodType>(method: string, params: unknown[], shape: Shape) => Promise<z.output<Shape>>
+  request: <Shape extends z.ZodType>(
+    method: string,
+    params: unknown[],
+    shape: Shape,
+    patience?: number,
+  ) => Promise<z.output<Shape>>
   /** Runs `read` until it succeeds, with growing pauses; rejects with RpcError after about a minute of failures. */
   persist: <Result>(what: string, read: () => Promise<Result>) => Promise<Result>
   /** Whether the newest block is read, before it is final: true on a chain without finality. */
@@ -50,12 +55,20 @@ export type RpcObserver = {
   retried: () => void
 }
 
+/** Whether a call is for the logs of more than one block. */
+function isForManyBlocks(method: string, [filter]: readonly unknown[]): boolean {
+  if (method !== 'eth_getLogs') return false
+  const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string }
+  return fromBlock !== toBlock
+}
+
 /** What a call that was not answered failed of. */
-function outcomeOf(error: unknown): CallOutcome {
+function outcomeOf(error: unknown, method: string, params: readonly unknown[]): CallOutcome {
   if (isRateLimited(error)) return 'limited'
-  if (isRangeRefused(error)) return 'too_large'
   if (isStateUnavailable(error)) return 'no_state'
-  return isTimeout(error) ? 'late' : 'failed'
+  if (isTimeout(error)) return 'late'
+  // Nodes say in many ways that a range is too wide, and refuse hardly any for another reason.
+  return isForManyBlocks(method, params) && isAnswered(error) ? 'too_large' : 'failed'
 }
 
 // Nodes limit the size of a request (anvil to 2 MB), and so do servers before them (nginx to 1 MiB).
@@ -138,7 +151,7 @@ export function rpcAt(options: RpcOptions): Rpc {
       report('ok')
       return answer
     } catch (error) {
-      report(outcomeOf(error))
+      report(outcomeOf(error, method, params))
       throw error
     }
   }
@@ -152,22 +165,23 @@ export function rpcAt(options: RpcOptions): Rpc {
     log.warn({ reason: reasonOf(error) }, 'the node limits the rate of calls: asking it more slowly')
   }
 
-  async function sendUntilBorne(method: string, params: unknown[]): Promise<unknown> {
-    for (;;) {
+  async function sendUntilBorne(method: string, params: unknown[], patience: number): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted()
       try {
         return await sendOnce(method, params)
       } catch (error) {
         if (!isRateLimited(error)) throw error
         noteLimit(error as Error)
+        if (attempt >= patience) throw error
       }
     }
   }
 
   return {
     followsNewest: finalityDepth > 0,
-    request: async (method, params, shape) => {
-      const answer = await sendUntilBorne(method, params)
+    request: async (method, params, shape, patience = Number.POSITIVE_INFINITY) => {
+      const answer = await sendUntilBorne(method, params, patience)
       const parsed = shape.safeParse(answer)
       if (parsed.success) return parsed.data
       const issue = parsed.error.issues[0]
@@ -193,7 +207,7 @@ async function persist<Result>(
       shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
       onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
         if (retriesLeft > 0) observer?.retried()
-        log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
+        log.warn({ attempt: attemptNumber, retriesLeft, reason: reasonOf(error) }, `${what} failed`)
       },
     })
   } catch (cause) {

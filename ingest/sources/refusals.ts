@@ -1,29 +1,5 @@
-import { BaseError, HttpRequestError, TimeoutError } from 'viem'
+import { BaseError, HttpRequestError, ResponseBodyTooLargeError, RpcRequestError, TimeoutError } from 'viem'
 import type { BlockRange } from '../chain/block-ranges.js'
-
-/** How nodes and providers refuse an eth_getLogs with too many blocks or too many results. */
-const REFUSALS = [
-  // Reth, Geth, Erigon, Nethermind and Besu, as providers configure them.
-  /query (exceeds|returned) (max|more than)/i,
-  /exceeds? (the )?(max(imum)?|limit|range)/i,
-  /(blocks?|logs?|query) range (is )?(too (large|wide|big|high|long)|exceed|limit|greater|bigger|larger)/i,
-  /(too many|more than \d+) (results|logs|blocks)/i,
-  // Alchemy, Infura, QuickNode, Ankr, Chainstack, Cloudflare, dRPC.
-  /log response size exceeded/i,
-  /response (size |is )?(should not|too|exceed|larger)/i,
-  /limited to (a |an )?[\d,]+( block)? (range|blocks?)/i,
-  /limited to [\d,]+ (results|logs)/i,
-  /(maximum|max) (allowed )?(block )?range/i,
-  /range (should|must) (be|not)/i,
-  /(range|query) (threshold exceeded|must be smaller)/i,
-  /bigger than range limit|exceeded max allowed|blocks distance/i,
-  /range_too_large|too_many_results/i,
-  /(query timeout|timed? ?out|timeout) exceeded/i,
-  /result set (is )?too large/i,
-  /content(-| )length.*too large|payload too large|body too large/i,
-]
-// EIP-1474: limit exceeded. Some providers also return it for rate limits; the pause after a failure deals with those.
-const LIMIT_EXCEEDED = -32005
 
 const causesOf = (error: unknown): unknown[] =>
   error instanceof Error ? [error, ...causesOf(error.cause)] : error === undefined ? [] : [error]
@@ -34,27 +10,18 @@ const textOf = (error: unknown): string => {
   return 'data' in error && error.data ? `${error.details} ${JSON.stringify(error.data)}` : error.details
 }
 
-/** Whether an eth_getLogs was refused for its number of blocks or results, so that fewer blocks may succeed. */
-export function isRangeRefused(error: unknown): boolean {
-  const causes = causesOf(error)
-  if (causes.some(limitsRate)) return false
-  return causes.some((cause) => {
-    if (typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === LIMIT_EXCEEDED) return true
-    if (cause instanceof HttpRequestError && cause.status === 413) return true
-    return REFUSALS.some((refusal) => refusal.test(textOf(cause)))
-  })
-}
-
 /** A number that counts results, bytes or time, and no blocks. */
 const OTHER_COUNTS =
   /(results?|logs)[ :]+[\d,]+|[\d,]+ ?k? ?(results|logs|bytes|[kmg]b|ms|milliseconds|s|seconds|parameters)\b/gi
 
 /**
- * How many blocks a refusal offers instead of `range`: those of the range that it suggests, else the largest smaller
- * number that it names, unless that counts something else; null if it names none.
+ * How many blocks an error of a node seems to offer instead of `range`: those of the range that it suggests, else the
+ * largest smaller number that it names, unless that counts something else; null if it names none. A page of a gateway
+ * offers nothing.
  */
 export function offeredBlocks(error: unknown, { from, to }: BlockRange): number | null {
-  const text = causesOf(error).map(textOf).join(' ')
+  const answers = causesOf(error).filter((cause) => cause instanceof RpcRequestError)
+  const text = answers.map(textOf).join(' ')
   const blocks = to - from + 1
   for (const [, first, last] of text.matchAll(/(0x[\da-f]+|\d+)(?:, ?| ?- ?| to )(0x[\da-f]+|\d+)/gi)) {
     const [a, b] = [Number(first), Number(last)]
@@ -70,14 +37,24 @@ export function offeredBlocks(error: unknown, { from, to }: BlockRange): number 
   return fitting.length > 0 ? Math.max(...fitting) : null
 }
 
-/** Whether the node did not answer in time; fewer blocks may or may not help. */
+/** Whether the node did not answer in time. */
 export const isTimeout = (error: unknown): boolean => causesOf(error).some((cause) => cause instanceof TimeoutError)
+
+/** Whether the node answered a call with an error, or with more than is read. */
+export const isAnswered = (error: unknown): boolean =>
+  causesOf(error).some(
+    (cause) =>
+      cause instanceof RpcRequestError ||
+      cause instanceof ResponseBodyTooLargeError ||
+      (cause instanceof HttpRequestError && cause.status === 413),
+  )
 
 /** Whether the node refuses because it was asked too often. */
 export const isRateLimited = (error: unknown): boolean => causesOf(error).some(limitsRate)
 
 const limitsRate = (cause: unknown): boolean =>
   (cause instanceof HttpRequestError && (cause.status === 429 || isBusy(cause))) ||
+  (cause instanceof RpcRequestError && cause.code === 429) ||
   /rate[- ]?limit|(request|call) rate|too many requests|per second|throttl/i.test(textOf(cause))
 
 const isBusy = ({ status, headers }: HttpRequestError): boolean => status === 503 && !!headers?.get('retry-after')

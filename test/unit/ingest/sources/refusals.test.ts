@@ -1,12 +1,6 @@
-import { HttpRequestError, RpcRequestError, TimeoutError } from 'viem'
+import { HttpRequestError, RpcRequestError } from 'viem'
 import { describe, expect, test } from 'vitest'
-import {
-  isRangeRefused,
-  isRateLimited,
-  isTimeout,
-  offeredBlocks,
-  retryAfterMs,
-} from '../../../../ingest/sources/range-refusals.js'
+import { isRateLimited, offeredBlocks, retryAfterMs } from '../../../../ingest/sources/refusals.js'
 
 const url = 'http://node.example/v2/max-range-key'
 const refused = (code: number, message: string) => new RpcRequestError({ body: {}, url, error: { code, message } })
@@ -19,51 +13,6 @@ const http = (status: number, headers: Record<string, string> = {}) =>
   })
 
 describe('a refused range of logs', () => {
-  test.for([
-    [-32602, 'query exceeds max block range 100000'],
-    [-32602, 'query exceeds max results 20000, retry with the range 100-200'],
-    [-32005, 'query returned more than 10000 results'],
-    [-32602, 'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range'],
-    [-32600, 'You can make eth_getLogs requests with up to a 10 block range. block range is too large'],
-    [-32614, 'eth_getLogs is limited to a 10,000 range'],
-    [-32000, 'block range is too wide'],
-    [-32701, 'Please limit the query to at most 1000 blocks: exceed maximum block range: 50000'],
-    [-32000, 'too many results'],
-    [-32602, 'Block range limit exceeded'],
-    [-32602, 'range 1000000 exceeds limit of 10000'],
-    [-32000, 'block range is bigger than maxBlockRange'],
-    [-32600, 'block range too high'],
-    [-32000, 'block range is larger than max block range, block range = 5120, max block range = 5000'],
-    [-32000, 'requested too many blocks from 1 to 9000, maximum is set to 2048'],
-    [-32000, 'eth_getLogs range is too large, max is 1k blocks'],
-    [-32000, 'query must be smaller than size 1024'],
-    [-32000, 'backend response too large'],
-    [-32005, 'logs.too_many_results'],
-  ] as const)('is known by what nodes say: %s %s', ([code, message]) => {
-    expect(isRangeRefused(refused(code, message))).toBe(true)
-  })
-
-  test.for([
-    ['a rate limit', http(429)],
-    ['a rate limit in JSON', refused(-32005, 'daily request count exceeded, request rate limited')],
-    ['a dropped state', refused(-32000, 'missing trie node 5d3b5e (path )')],
-    ['a bad parameter', refused(-32602, 'invalid argument 0: hex string without 0x prefix')],
-    ['a failure that has a URL with such words', new HttpRequestError({ url, status: 502, details: 'Bad Gateway' })],
-  ] as const)('is not %s', ([, error]) => {
-    expect(isRangeRefused(error)).toBe(false)
-  })
-
-  test('is known by the data of an error that says nothing else', () => {
-    const error = {
-      code: -32602,
-      message: 'invalid params',
-      data: { payload: 'range 9009594 is bigger than range limit 2000' },
-    }
-    const inData = new RpcRequestError({ body: {}, url, error })
-    expect(isRangeRefused(inData)).toBe(true)
-    expect(offeredBlocks(inData, { from: 1, to: 9_009_594 })).toBe(2000)
-  })
-
   test.for([
     ['query exceeds max block range 5000', 5000],
     ['eth_getLogs is limited to a 10,000 range', 10_000],
@@ -84,9 +33,18 @@ describe('a refused range of logs', () => {
     expect(offeredBlocks(refused(-32000, message), { from: 1000, to: 1000 + 100_000 })).toBe(blocks)
   })
 
-  test('is not a timeout, which has its own test', () => {
-    const late = new TimeoutError({ body: {}, url })
-    expect([isRangeRefused(late), isTimeout(late), isTimeout(http(503))]).toEqual([false, true, false])
+  test('offers what the data of the error says, if it says nothing else', () => {
+    const error = {
+      code: -32602,
+      message: 'invalid params',
+      data: { payload: 'range 9009594 is bigger than range limit 2000' },
+    }
+    expect(offeredBlocks(new RpcRequestError({ body: {}, url, error }), { from: 1, to: 9_009_594 })).toBe(2000)
+  })
+
+  test('offers nothing on the page of a gateway', () => {
+    const page = '<html><style>.block { max-width: 960px }</style><title>504 Gateway Time-out</title></html>'
+    expect(offeredBlocks(new HttpRequestError({ url, status: 504, details: page }), { from: 1, to: 10_000 })).toBe(null)
   })
 })
 
