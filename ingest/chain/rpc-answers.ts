@@ -9,28 +9,35 @@ export class RpcAnswerError extends PlumblineError {
   }
 }
 
-const hex = z.string().regex(/^0x[0-9a-f]*$/)
-const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
-/** A JSON-RPC quantity that fits a double. */
-export const Quantity = z
-  .string()
-  .regex(/^0x(0|[1-9a-f][0-9a-f]{0,13})$/)
-  .transform(Number)
+const HASH = /^0x[0-9a-fA-F]{64}$/
+const HEX = /^0x[0-9a-fA-F]*$/
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+/** A quantity that fits a double. Some nodes write leading zeros. */
+const QUANTITY = /^0x0*[0-9a-fA-F]{1,14}$/
+
+/** Digits in upper case mean the same; they are read as lower case, because they are compared. */
+const digits = (form: RegExp) =>
+  z
+    .string()
+    .regex(form)
+    .transform((text) => text.toLowerCase())
+const hex = digits(HEX)
+const hash = digits(HASH)
+const address = digits(ADDRESS)
+export const Quantity = z.string().regex(QUANTITY).transform(Number)
 
 export const RawHeader = z.object({
   number: Quantity,
   hash,
   parentHash: hash,
   timestamp: Quantity,
-  logsBloom: z.string().regex(/^0x[0-9a-f]{512}$/),
-  transactions: z.array(hash),
+  logsBloom: digits(/^0x[0-9a-fA-F]{512}$/),
+  transactions: z
+    .array(hash)
+    .nullable()
+    .transform((hashes) => hashes ?? []),
 })
 export type RawHeader = z.infer<typeof RawHeader>
-
-const address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform((text) => text.toLowerCase())
 
 export const RawLog = z.object({
   address,
@@ -45,16 +52,11 @@ export const RawLog = z.object({
 })
 export type RawLog = z.infer<typeof RawLog>
 
-const HASH = /^0x[0-9a-f]{64}$/
-const HEX = /^0x[0-9a-f]*$/
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/
-const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,13})$/
-
 type RawFields = { [Field in keyof RawLog]?: unknown }
 const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value)
 
 /** Texts as they are read, undefined if they are not valid; one that repeats is checked once, and kept in memory once. */
-const topicOf = remembered((text) => (isText(text, HASH) ? text : undefined))
+const topicOf = remembered((text) => (isText(text, HASH) ? text.toLowerCase() : undefined))
 const addressOf = remembered((text) => (isText(text, ADDRESS) ? text.toLowerCase() : undefined))
 
 /**
@@ -67,7 +69,9 @@ function decodeLogs(answers: readonly unknown[]): RawLog[] | [place: number, fie
   let last: RawLog | undefined
   for (const [i, answer] of answers.entries()) {
     if (typeof answer !== 'object' || answer === null) return [i, '']
-    const fields = answer as RawFields
+    const fields = answer as RawFields & { removed?: unknown }
+    // A log of a block that a reorganization has removed.
+    if (fields.removed === true) continue
     const { data, topics, logIndex } = fields
     const isSame = (field: keyof RawLog): boolean => last !== undefined && fields[field] === before[field]
     const address = addressOf(fields.address as string)
@@ -88,10 +92,11 @@ function decodeLogs(answers: readonly unknown[]): RawLog[] | [place: number, fie
     last = {
       address,
       topics,
-      data,
+      data: data.toLowerCase(),
       blockNumber: last && isSame('blockNumber') ? last.blockNumber : Number(fields.blockNumber),
-      blockHash: last && isSame('blockHash') ? last.blockHash : (fields.blockHash as string),
-      transactionHash: last && isSame('transactionHash') ? last.transactionHash : (fields.transactionHash as string),
+      blockHash: last && isSame('blockHash') ? last.blockHash : (fields.blockHash as string).toLowerCase(),
+      transactionHash:
+        last && isSame('transactionHash') ? last.transactionHash : (fields.transactionHash as string).toLowerCase(),
       logIndex: Number(logIndex),
       blockTimestamp: isSameTime && last ? last.blockTimestamp : isText(time, QUANTITY) ? Number(time) : null,
     }
@@ -101,14 +106,33 @@ function decodeLogs(answers: readonly unknown[]): RawLog[] | [place: number, fie
   return logs
 }
 
-/** The answer of eth_getLogs: many logs, which are checked several times as fast as one by one with `RawLog`. */
-export const RawLogs = z.array(z.unknown()).transform((answers, context): RawLog[] => {
-  const read = decodeLogs(answers)
-  const [place, field] = read
-  if (typeof place !== 'number') return read as RawLog[]
-  context.addIssue({ code: 'custom', path: [place, `${field}`], message: 'is not valid' })
-  return z.NEVER
-})
+const inOrder = (a: RawLog, b: RawLog): number => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex
+
+const isRepeat = (log: RawLog, before: RawLog | undefined): boolean =>
+  before !== undefined &&
+  (Object.keys(log) as (keyof RawLog)[]).every((field) => String(log[field]) === String(before[field]))
+
+/** Logs in their order, each once: nodes that assemble an answer from parts may return neither. */
+function orderLogs(logs: RawLog[]): RawLog[] {
+  if (logs.every((log, i) => i === 0 || inOrder(logs[i - 1] as RawLog, log) < 0)) return logs
+  const ordered = logs.toSorted(inOrder)
+  return ordered.filter((log, i) => !isRepeat(log, ordered[i - 1]))
+}
+
+/**
+ * The answer of eth_getLogs: many logs, which are checked several times as fast as one by one with `RawLog`. They are in
+ * order, without repeats and without those of removed blocks; null, as some nodes write it, is none.
+ */
+export const RawLogs = z
+  .array(z.unknown())
+  .nullable()
+  .transform((answers, context): RawLog[] => {
+    const read = decodeLogs(answers ?? [])
+    const [place, field] = read
+    if (typeof place !== 'number') return orderLogs(read as RawLog[])
+    context.addIssue({ code: 'custom', path: [place, `${field}`], message: 'is not valid' })
+    return z.NEVER
+  })
 
 /** A block with its transactions, of which only who signed each is read. */
 export const RawSigners = z.object({

@@ -1,13 +1,17 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import pLimit from 'p-limit'
 import { Agent, errors, interceptors } from 'undici'
-import { HttpRequestError, ResponseBodyTooLargeError, RpcRequestError, TimeoutError } from 'viem'
+import { BaseError, HttpRequestError, ResponseBodyTooLargeError, RpcRequestError, TimeoutError } from 'viem'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
+import { partsOf } from './multicall.js'
+import { isAnswered, isRateLimited, isTimeout } from './refusals.js'
+import { createRequestSize } from './request-size.js'
 
 /** One JSON-RPC call without its id. */
 type Call = { method: string; params: unknown[] }
 type RpcFailure = { code: number; message: string; data?: unknown }
-type Answer = { id?: unknown; result?: unknown; error?: RpcFailure }
+type Answer = { id?: unknown; result?: unknown; error?: RpcFailure | null }
 
 type Waiting = {
   call: Call
@@ -25,9 +29,11 @@ export type JsonRpc = {
 }
 
 type Options = {
-  /** Most calls of one request, and most characters of these together. */
+  /** Most calls of one request, unless the node takes fewer, and most characters of these together. */
   batchSize: number
   batchLength: number
+  /** Most requests with batches at once. */
+  batchesAtOnce: number
   /** How long a node may take before it begins to answer, and then between two pieces of the answer, in milliseconds. */
   timeoutMs: number
   mostAnswerBytes: number
@@ -53,9 +59,15 @@ function targetOf(text: string): { url: string; headers: Record<string, string> 
 const isFailure = (error: unknown): error is RpcFailure =>
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
+/** Whether a value is the answer to a call. */
+const isAnswer = (value: unknown): value is Answer =>
+  typeof value === 'object' &&
+  value !== null &&
+  (('id' in value && 'result' in value) || isFailure((value as Answer).error))
+
 type Response = { statusCode: number; headers: Record<string, string | string[] | undefined> }
 
-/** The JSON of a response; of one with another status than success, only if it is an error of JSON-RPC. */
+/** The JSON of a response; of one with another status than success, only if it is an answer of JSON-RPC all the same. */
 function parsed(text: string, { statusCode, headers }: Response, url: string): unknown {
   const isOk = statusCode >= 200 && statusCode < 300
   let json: unknown
@@ -64,11 +76,14 @@ function parsed(text: string, { statusCode, headers }: Response, url: string): u
   } catch (error) {
     if (isOk) throw error
   }
-  if (isOk || isFailure((json as Answer | undefined)?.error)) return json
+  const failure = (json as Answer | null | undefined)?.error
+  // Of a rate limit, the status and the headers say more than the error.
+  const limitsRate = isFailure(failure) && (statusCode === 429 || headers['retry-after'] !== undefined)
+  if (isOk || (!limitsRate && json !== undefined && [json].flat().every(isAnswer))) return json
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
   throw new HttpRequestError({
     ...{ url, status: statusCode, headers: new Headers(fields) },
-    details: text.slice(0, 1000) || `status ${statusCode}`,
+    details: (isFailure(failure) ? failure.message : text.slice(0, 1000)) || `status ${statusCode}`,
   })
 }
 
@@ -96,7 +111,9 @@ function postTo(nodeUrl: string, { timeoutMs, mostAnswerBytes }: Options): (body
       if (late.signal.aborted || error instanceof errors.BodyTimeoutError) throw new TimeoutError({ body: {}, url })
       if (error instanceof errors.ResponseExceededMaxSizeError)
         throw new ResponseBodyTooLargeError({ maxSize: mostAnswerBytes, size: mostAnswerBytes + 1 })
-      throw new HttpRequestError({ cause: error as Error, url })
+      // Where a host has several addresses, the failure to connect has only a code.
+      const { message, code } = error as Error & { code?: string }
+      throw new HttpRequestError({ cause: error as Error, details: message || code || 'no connection', url })
     } finally {
       clearTimeout(timer)
     }
@@ -109,6 +126,9 @@ const resultOf = (answer: Answer | undefined, call: Call, url: string): unknown 
   if (answer.error) throw new RpcRequestError({ body: { method: call.method }, error: answer.error, url })
   return answer.result
 }
+
+const isSame = (a: unknown, b: unknown): boolean =>
+  a instanceof BaseError && b instanceof BaseError && a.details === b.details
 
 const encode = ({ method, params }: Call, id: number): string =>
   `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
@@ -123,29 +143,85 @@ export function jsonRpcAt(nodeUrl: string, options: Options): JsonRpc {
   const { url } = targetOf(nodeUrl)
   const post = postTo(nodeUrl, options)
 
-  async function sendBatch(waiting: readonly Waiting[]): Promise<void> {
-    let byId: Map<unknown, Answer>
-    let toAll: Answer | undefined
-    try {
-      const answers = await post(`[${waiting.map(({ encoded }) => encoded).join()}]`)
-      byId = new Map(Array.isArray(answers) ? answers.map((answer: Answer) => [answer?.id, answer]) : [])
-      // A node that refuses the batch as a whole answers with one error.
-      if (!Array.isArray(answers) && isFailure((answers as Answer | null)?.error)) toAll = answers as Answer
-    } catch (error) {
-      for (const { reject } of waiting) reject(error)
-      return
+  const inTurn = pLimit(options.batchesAtOnce)
+  /** How many calls at once the node answers. */
+  const size = createRequestSize({ first: batchSize, most: batchSize, mostResults: batchSize })
+
+  const single = async (call: Call): Promise<unknown> => {
+    // Some nodes put the only answer into a list.
+    const [answer] = [await post(encode(call, 0))].flat()
+    return resultOf((answer ?? undefined) as Answer | undefined, call, url)
+  }
+
+  /** Sends calls in one request. Resolves to those that are not answered; rejects if none is. */
+  async function sendTogether(calls: readonly Waiting[]): Promise<Waiting[]> {
+    const [only] = calls as [Waiting]
+    if (calls.length === 1) {
+      only.resolve(await single(only.call))
+      return []
     }
-    for (const { call, id, resolve, reject } of waiting) {
+    const answers = [await post(`[${calls.map(({ encoded }) => encoded).join()}]`)].flat().filter(isAnswer)
+    const byId = new Map(answers.map((answer) => [String(answer.id), answer]))
+    const [answered, unanswered] = [[], []] as [Waiting[], Waiting[]]
+    for (const waiting of calls) (byId.has(String(waiting.id)) ? answered : unanswered).push(waiting)
+    // A node that refuses the batch as a whole answers with one error.
+    if (answered.length === 0)
+      resultOf(
+        answers.find(({ error }) => isFailure(error)),
+        only.call,
+        url,
+      )
+    for (const { call, id, resolve, reject } of answered) {
       try {
-        resolve(resultOf(byId.get(id) ?? toAll, call, url))
+        resolve(resultOf(byId.get(String(id)), call, url))
       } catch (error) {
         reject(error)
+      }
+    }
+    return unanswered
+  }
+
+  /**
+   * Sends a batch, and what the node fails to answer again in smaller ones: nodes that take fewer calls say so in many ways.
+   * As many as it then answers are sent from then on; where it answers not even one, nothing is learned.
+   */
+  async function sendBatch(batch: readonly Waiting[]): Promise<void> {
+    let left = batch
+    let most = batch.length
+    let failure: unknown
+    while (left.length > 0) {
+      const part = left.slice(0, most)
+      const rest = left.slice(most)
+      const began = performance.now()
+      try {
+        const unanswered = await inTurn(() => sendTogether(part))
+        left = [...unanswered, ...rest]
+        if (unanswered.length > 0) {
+          failure = new RpcAnswerError('the batch lacks answers')
+          most = part.length - unanswered.length
+          continue
+        }
+        if (failure !== undefined) size.failed(batch.length, 0, most)
+        size.answered(part.length, 0, 0, performance.now() - began)
+        return void (await Promise.all(partsOf(left, most).map(sendBatch)))
+      } catch (error) {
+        if (isTimeout(error)) size.failed(part.length, 0, null)
+        else if (part.length > 1 && !isRateLimited(error)) {
+          failure = error
+          most = Math.floor(part.length / 2)
+          continue
+        }
+        // What the node says of a single call is not about the others, unless it has said the same of all.
+        const isOfCall = part.length === 1 && isAnswered(error) && !isSame(error, failure)
+        left = isOfCall ? rest : []
+        for (const { reject } of isOfCall ? part : [...part, ...rest]) reject(error)
       }
     }
   }
 
   let waiting: Waiting[] = []
   let length = 0
+  let most = batchSize
   let nextId = 0
   const sendWaiting = (): void => {
     const batch = waiting
@@ -154,16 +230,19 @@ export function jsonRpcAt(nodeUrl: string, options: Options): JsonRpc {
     if (batch.length > 0) void sendBatch(batch)
   }
   return {
-    single: async (call) => resultOf((await post(encode(call, 0))) as Answer, call, url),
+    single,
     batched: (call) =>
       new Promise((resolve, reject) => {
         const id = nextId++
         const encoded = encode(call, id)
         if (length + encoded.length > batchLength) sendWaiting()
-        if (waiting.length === 0) setTimeout(sendWaiting)
+        if (waiting.length === 0) {
+          most = size.next()
+          setTimeout(sendWaiting)
+        }
         waiting.push({ call, id, encoded, resolve, reject })
         length += encoded.length
-        if (waiting.length === batchSize) sendWaiting()
+        if (waiting.length === most) sendWaiting()
       }),
   }
 }

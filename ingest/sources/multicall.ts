@@ -153,8 +153,8 @@ async function runGathered(rpc: Rpc, groups: readonly CallGroup[]): Promise<Arra
   return groups.map((group) => resultsOf.get(group) as CallResult[] | Error)
 }
 
-/** The calls in parts of `size`. */
-export const partsOf = (calls: readonly Call[], size: number): Call[][] =>
+/** Calls in parts of `size`. */
+export const partsOf = <Item>(calls: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(calls.length / size) }, (_, i) => calls.slice(i * size, (i + 1) * size))
 
 /** The result of each call, or why the part with it failed: of a thousand stables' depths, a few parts may. */

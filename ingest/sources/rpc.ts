@@ -118,7 +118,7 @@ export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal, ob
 
 function nodeAt(url: string, { batchSize, timeoutMs, signal }: RpcOptions): Node {
   const { single, batched } = jsonRpcAt(url, {
-    ...{ batchSize, batchLength: MOST_REQUEST, timeoutMs },
+    ...{ batchSize, batchLength: MOST_REQUEST, batchesAtOnce: BATCHES_AT_ONCE, timeoutMs },
     mostAnswerBytes: MAX_ANSWER_BYTES,
   })
   const inTurn = createPace(SINGLE_CALLS, signal)

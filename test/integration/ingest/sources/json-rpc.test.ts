@@ -29,22 +29,23 @@ const test = base.extend<{ nodeWith: (answer: Answer) => Promise<string> }>({
   },
 })
 
-const OPTIONS = { batchSize: 3, batchLength: 1000, timeoutMs: 5000, mostAnswerBytes: 10_000 }
+const OPTIONS = { batchSize: 3, batchLength: 1000, batchesAtOnce: 8, timeoutMs: 5000, mostAnswerBytes: 10_000 }
 const call = (method: string, ...params: unknown[]) => ({ method, params })
 
 test('calls travel in batches, and answers in any order reach their own calls', async ({ nodeWith }) => {
-  const sizes: number[] = []
+  const sizes: unknown[] = []
   const url = await nodeWith((calls, response) => {
-    const all = calls as Call[]
-    sizes.push(all.length)
-    const answers = all.map(({ id, params: [n] }) =>
-      n === 4 ? { id, error: { code: -32000, message: 'four', data: '0x' } } : { id, result: n },
-    )
-    response.end(JSON.stringify(answers.reverse()))
+    sizes.push(Array.isArray(calls) ? calls.length : 'alone')
+    const answers = [calls]
+      .flat()
+      .map(({ id, params: [n] }) =>
+        n === 4 ? { id, error: { code: -32000, message: 'four', data: '0x' } } : { id, result: n },
+      )
+    response.end(JSON.stringify(Array.isArray(calls) ? answers.reverse() : answers[0]))
   })
   const node = jsonRpcAt(url, OPTIONS)
   const ended = await Promise.allSettled([0, 1, 2, 3, 4, 5, 6].map((n) => node.batched(call('echo', n))))
-  expect(sizes.sort()).toEqual([1, 3, 3])
+  expect(sizes.sort()).toEqual([3, 3, 'alone'])
   expect(ended.map((end) => (end.status === 'fulfilled' ? end.value : end.reason.details))).toEqual([
     ...[0, 1, 2, 3, 'four', 5, 6],
   ])
@@ -53,9 +54,10 @@ test('calls travel in batches, and answers in any order reach their own calls', 
 test('a batch is no longer than the node allows, and a call that is longer goes alone', async ({ nodeWith }) => {
   const batches: number[][] = []
   const url = await nodeWith((calls, response) => {
-    const all = calls as Call[]
+    const all = [calls].flat()
     batches.push(all.map(({ params: [text] }) => (text as string).length))
-    response.end(JSON.stringify(all.map(({ id, params: [text] }) => ({ id, result: (text as string).length }))))
+    const answers = all.map(({ id, params: [text] }) => ({ id, result: (text as string).length }))
+    response.end(JSON.stringify(Array.isArray(calls) ? answers : answers[0]))
   })
   const node = jsonRpcAt(url, OPTIONS)
   const lengths = [400, 400, 400, 10, 1500, 20]
@@ -64,13 +66,87 @@ test('a batch is no longer than the node allows, and a call that is longer goes 
   expect(batches.sort()).toEqual([[1500], [20], [400, 10], [400, 400]])
 })
 
-test('a batch that lacks an answer fails only the call that has none', async ({ nodeWith }) => {
-  const url = await nodeWith((calls, response) =>
-    response.end(JSON.stringify((calls as Call[]).slice(1).map(({ id }) => ({ id, result: id })))),
-  )
+const answerTo = ({ id, params: [n] }: Call) => ({ jsonrpc: '2.0', id, result: n })
+const send = (response: ServerResponse, body: unknown, status = 200) =>
+  void response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
+
+test('a batch that lacks an answer fails only the call that gets none alone either', async ({ nodeWith }) => {
+  const url = await nodeWith((calls, response) => {
+    const answers = [calls].flat().filter(({ method }) => method !== 'a')
+    send(response, Array.isArray(calls) ? answers.map(answerTo) : 'null')
+  })
   const node = jsonRpcAt(url, OPTIONS)
-  const ended = await Promise.allSettled([node.batched(call('a')), node.batched(call('b'))])
+  const ended = await Promise.allSettled([node.batched(call('a')), node.batched(call('b', 2))])
   expect(ended.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+})
+
+test.for<[string, Answer]>([
+  [
+    'with ids as texts',
+    (calls, response) =>
+      send(
+        response,
+        [calls]
+          .flat()
+          .map(answerTo)
+          .map((a) => ({ ...a, id: `${a.id}` })),
+      ),
+  ],
+  ['with the status of a failure', (calls, response) => send(response, [calls].flat().map(answerTo), 500)],
+  [
+    'with answers to other calls too',
+    (calls, response) => send(response, [{ id: 99, result: 1 }, ...[calls].flat().map(answerTo), null]),
+  ],
+  ['one after the other', (calls, response) => send(response, [calls].flat().map(answerTo).reverse())],
+])('a node that answers %s is understood', async ([, answer], { nodeWith }) => {
+  const node = jsonRpcAt(await nodeWith(answer), OPTIONS)
+  expect(await Promise.all([1, 2, 3].map((n) => node.batched(call('echo', n))))).toEqual([1, 2, 3])
+})
+
+test.for<[string, (most: number) => Answer]>([
+  [
+    'refuses more with an error of its own',
+    () => (_, response) => send(response, { id: null, error: { code: 31, message: 'too many' } }, 500),
+  ],
+  [
+    'refuses more in a list',
+    () => (_, response) => send(response, [{ id: null, error: { code: -32014, message: 'no' } }]),
+  ],
+  ['refuses more in words', () => (_, response) => send(response, 'batch requests are disabled', 400)],
+  ['gives an empty answer to more', () => (_, response) => send(response, '')],
+  [
+    'answers only the first ones',
+    (most) => (calls, response) => send(response, (calls as Call[]).slice(0, most).map(answerTo)),
+  ],
+  ['hangs up at more', () => (_, response) => void response.destroy()],
+])('the batches of a node that %s are soon as small as it takes them', async ([, refuse], { nodeWith }) => {
+  for (const most of [1, 3, 10]) {
+    const sizes: number[] = []
+    const url = await nodeWith((calls, response, request) => {
+      if (Array.isArray(calls)) sizes.push(calls.length)
+      if (!Array.isArray(calls)) return send(response, answerTo(calls))
+      if (calls.length > most || most === 1) return refuse(most)(calls, response, request)
+      send(response, calls.map(answerTo))
+    })
+    const node = jsonRpcAt(url, { ...OPTIONS, batchSize: 50, batchLength: 100_000 })
+    const all = Array.from({ length: 50 }, (_, n) => n)
+    for (let round = 0; round < 3; round++)
+      expect(await Promise.all(all.map((n) => node.batched(call('echo', n))))).toEqual(all)
+    const refused = sizes.filter((size) => size > most)
+    expect([most, refused.length <= 12], `${refused}`).toEqual([most, true])
+  }
+})
+
+test('a node that is down gets few requests for a batch', async ({ nodeWith }) => {
+  let requests = 0
+  const url = await nodeWith((_, response) => {
+    requests++
+    response.destroy()
+  })
+  const node = jsonRpcAt(url, { ...OPTIONS, batchSize: 50, batchLength: 100_000 })
+  const ended = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => node.batched(call('echo', n))))
+  expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(['rejected']))
+  expect(requests).toBe(6)
 })
 
 test('compressed answers, credentials in the URL and redirects work', async ({ nodeWith }) => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { RawLog, RawLogs } from '../../../../ingest/chain/rpc-answers.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
@@ -69,7 +69,8 @@ test('logs are read as the shape of one log says, and one that is not valid refu
     if (expected.success) {
       valid++
       const times = expected.data.map((log) => ({ ...log, blockTimestamp: log.blockTimestamp ?? null }))
-      expect(found.data).toEqual(times)
+      const byPlace = (a: RawLog, b: RawLog) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex
+      expect(found.data).toEqual(times.sort(byPlace))
     } else {
       refused++
       expect(found.error?.issues[0]?.path.slice(0, 2)).toEqual(expected.error.issues[0]?.path.slice(0, 2))
@@ -87,6 +88,40 @@ test('what was read as an address is not a topic, nor a topic an address', () =>
   expect(isRead({ address: topic, topics: [topic] })).toBe(false)
 })
 
-test.for([null, {}, 'logs', [null], ['log']])('an answer without logs is refused: %j', (answer) => {
+test.for([undefined, {}, 'logs', [null], ['log']])('an answer without logs is refused: %j', (answer) => {
   expect(RawLogs.safeParse(answer).success).toBe(false)
+})
+
+describe('logs that are all there, in another form', () => {
+  const logs = (): Record<string, unknown>[] =>
+    [3, 4, 4, 7].map((block, i) => ({
+      ...{ address: `0x20c0${'ab'.repeat(18)}`, topics: [`0x${'ab'.repeat(32)}`], data: `0xab${i}0` },
+      ...{ blockNumber: `0x${block}`, logIndex: `0x${i}`, blockTimestamp: '0xabc', removed: false },
+      blockHash: `0x${`a${block}`.repeat(32)}`,
+      transactionHash: `0x${`b${i}`.repeat(32)}`,
+    }))
+  const upper = (value: unknown): unknown =>
+    typeof value === 'string' ? `0x${value.slice(2).toUpperCase()}` : Array.isArray(value) ? value.map(upper) : value
+
+  test.for<[string, (logs: Record<string, unknown>[]) => unknown]>([
+    ['in another order', (all) => all.reverse()],
+    ['some of them twice', (all) => [all[0], ...all, all[2]]],
+    ['with one of a removed block', (all) => [{ ...all[0], removed: true, blockHash: 'gone' }, ...all]],
+    [
+      'in upper case',
+      (all) => all.map((log) => Object.fromEntries(Object.entries(log).map(([k, v]) => [k, upper(v)]))),
+    ],
+    [
+      'with leading zeros',
+      (all) => all.map((log) => ({ ...log, blockNumber: `0x000${`${log.blockNumber}`.slice(2)}` })),
+    ],
+  ])('%s', ([, change]) => {
+    expect(RawLogs.parse(change(logs()))).toEqual(RawLogs.parse(logs()))
+  })
+
+  test('null for none', () => expect(RawLogs.parse(null)).toEqual([]))
+
+  test('two different logs with one index stay two, which later checks refuse', () => {
+    expect(RawLogs.parse([...logs(), { ...logs()[0], data: '0x' }])).toHaveLength(5)
+  })
 })
