@@ -81,7 +81,7 @@ CREATE TABLE IF NOT EXISTS webhook_attempts (
     delivery_id     UInt64                         CODEC(Delta, ZSTD(1)),
     attempt         UInt8                          COMMENT '1 to 7',
     subscription_id LowCardinality(String),
-    outcome         Enum8('success' = 1, 'failure' = 2, 'canceled' = 3) COMMENT 'canceled: its subscription was disabled or deleted when it fell due; nothing was sent',
+    outcome         Enum8('success' = 1, 'failure' = 2, 'canceled' = 3, 'refused' = 4) COMMENT 'canceled: its subscription was disabled or deleted when it fell due; nothing was sent. refused: answered with 429, is made again with the same number',
     status          UInt16                         COMMENT 'of the response; 0 where there was none',
     error           LowCardinality(String)         COMMENT 'why there was no response, or none that counts; else empty',
     response        String                         COMMENT 'the first bytes of the body' CODEC(ZSTD(1)),

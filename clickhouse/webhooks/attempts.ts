@@ -5,12 +5,19 @@ import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
 
-/** How an attempt ended; the columns are described in clickhouse/schema. */
+/**
+ * How an attempt ended. A refused one does not count: the receiver answered 429, and the delivery is sent again with the same
+ * number. A canceled one was not sent.
+ */
+export const ATTEMPT_OUTCOMES = ['success', 'failure', 'canceled', 'refused'] as const
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
+
+/** An attempt; the columns are described in clickhouse/schema. */
 export type WebhookAttempt = {
   delivery_id: number
   attempt: number
   subscription_id: string
-  outcome: 'success' | 'failure' | 'canceled'
+  outcome: AttemptOutcome
   status: number
   error: string
   response: string
@@ -20,6 +27,9 @@ export type WebhookAttempt = {
   next_attempt_at: Date | null
   instance: string
 }
+
+/** The SQL expression of when a delivery is attempted next, aggregated over its attempts; null if it is over. */
+export const NEXT_ATTEMPT_AT = 'argMax(tuple(next_attempt_at), (attempt, started_at)).1'
 
 /** Records attempts. `token` identifies the batch. */
 export function insertWebhookAttempts(
@@ -47,22 +57,29 @@ export function insertWebhookAttempts(
 
 /**
  * The unfinished deliveries, except held ones, with `from` <= number <= `until`, by number, at most `limit`: the number of the next
- * attempt, and when it is due, in unix milliseconds. Does not read their contents.
+ * attempt, when it is due, in unix milliseconds, and whether the last one was refused. Does not read their contents.
  */
 export const pendingDeliveries = defineQuery({
   name: 'pending_deliveries',
   params: z.object({ from: z.int(), until: z.int(), limit: z.int() }),
-  row: z.object({ delivery_id: safeInteger, subscription_id: z.string(), attempt: z.int(), due_ms: safeInteger }),
+  row: z.object({
+    delivery_id: safeInteger,
+    subscription_id: z.string(),
+    attempt: z.int(),
+    due_ms: safeInteger,
+    is_refused: z.boolean(),
+  }),
   sql: `
-    SELECT delivery_id, subscription_id, made + 1 AS attempt,
-           toUnixTimestamp64Milli(if(made = 0, recorded_at, assumeNotNull(next_at))) AS due_ms
+    SELECT delivery_id, subscription_id, made + 1 AS attempt, toBool(last_outcome = 'refused') AS is_refused,
+           toUnixTimestamp64Milli(ifNull(next_at, recorded_at)) AS due_ms
     FROM webhook_deliveries
     LEFT JOIN (
-      SELECT delivery_id, max(attempt) AS made, argMax(tuple(next_attempt_at), attempt).1 AS next_at
+      SELECT delivery_id, maxIf(attempt, outcome != 'refused') AS made, toString(argMax(outcome, (attempt, started_at))) AS last_outcome,
+             ${NEXT_ATTEMPT_AT} AS next_at
       FROM webhook_attempts WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64}
       GROUP BY delivery_id
     ) AS attempts USING (delivery_id)
-    WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64} AND kind != 'held' AND (made = 0 OR next_at IS NOT NULL)
+    WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64} AND kind != 'held' AND (last_outcome = '' OR next_at IS NOT NULL)
     ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
 
@@ -86,7 +103,7 @@ export const failingSubscriptions = defineQuery({
         SELECT subscription_id, greatest(succeeded_at, changed_at) AS sound_at
         FROM
         (
-            SELECT subscription_id, maxIf(newest, outcome = 'success') AS succeeded_at, maxIf(newest, outcome = 'failure') AS failed_at
+            SELECT subscription_id, maxIf(newest, outcome = 'success') AS succeeded_at, maxIf(newest, outcome IN ('failure', 'refused')) AS failed_at
             FROM ${newestAttempts()} GROUP BY subscription_id
         ) AS attempts
         INNER JOIN
@@ -98,7 +115,7 @@ export const failingSubscriptions = defineQuery({
     )
     SELECT subscription_id, min(started_at) AS since, toUInt32(count()) AS failures
     FROM webhook_attempts INNER JOIN failing USING (subscription_id)
-    WHERE outcome = 'failure' AND started_at > sound_at
+    WHERE outcome IN ('failure', 'refused') AND started_at > sound_at
       AND started_at > ifNull((SELECT minOrNull(sound_at) FROM failing), toDateTime64(${END_OF_TIME}, 3))
     GROUP BY subscription_id`,
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { EVENT_TYPES } from '../events/types.js'
 import { defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import { dateTime, safeInteger } from '../store/values.js'
+import { ATTEMPT_OUTCOMES, NEXT_ATTEMPT_AT } from './attempts.js'
 
 /** Why there is a delivery. A held one is not sent: the event is in a digest, which is a delivery of its own. */
 export const DELIVERY_KINDS = ['event', 'test', 'replay', 'held', 'digest'] as const
@@ -58,7 +59,7 @@ export const deliveriesById = defineQuery({
     FROM webhook_deliveries
     LEFT JOIN
     (
-        SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state, max(webhook_attempts.next_attempt_at) AS due_at
+        SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state, ${NEXT_ATTEMPT_AT} AS due_at
         FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)}
         GROUP BY delivery_id
     ) AS tried USING (delivery_id)
@@ -69,7 +70,7 @@ export const deliveriesById = defineQuery({
 const Attempt = z.object({
   delivery_id: safeInteger,
   attempt: z.int(),
-  outcome: z.enum(['success', 'failure', 'canceled']),
+  outcome: z.enum(ATTEMPT_OUTCOMES),
   status: z.int(),
   error: z.string(),
   response: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { dateTime, safeInteger } from '../store/values.js'
-import { newestAttempts } from './attempts.js'
+import { ATTEMPT_OUTCOMES, newestAttempts } from './attempts.js'
 import { SETTLED_BEFORE } from './delivery-log.js'
 import { SUBSCRIPTION_STATES } from './subscriptions.js'
 
@@ -23,10 +23,10 @@ export const subscriptionHealth = defineRow({
   sql: `
     WITH
         (SELECT maxOrNull(newest) FROM ${newestAttempts("subscription_id = {subscription_id: String} AND outcome = 'success'")}) AS last_success,
-        (SELECT max(newest) FROM ${newestAttempts("subscription_id = {subscription_id: String} AND outcome = 'failure'")}) AS last_failure,
+        (SELECT max(newest) FROM ${newestAttempts("subscription_id = {subscription_id: String} AND outcome IN ('failure', 'refused')")}) AS last_failure,
         greatest({changed_at: DateTime64(3)}, ifNull(last_success, toDateTime64(0, 3))) AS sound_at,
         {now: DateTime64(3)} - INTERVAL 1 DAY AS day_ago,
-        outcome != 'canceled' AND started_at > day_ago AS is_new,
+        outcome IN ('success', 'failure') AND started_at > day_ago AS is_new,
         ${SETTLED_BEFORE} AS settled,
         (
             SELECT count() FROM webhook_deliveries
@@ -37,7 +37,7 @@ export const subscriptionHealth = defineRow({
             WHERE subscription_id = {subscription_id: String} AND delivery_id >= settled AND next_attempt_at IS NULL
         ) AS ended
     SELECT last_success AS last_success_at,
-           minIfOrNull(started_at, outcome = 'failure' AND started_at > sound_at) AS failing_since,
+           minIfOrNull(started_at, outcome IN ('failure', 'refused') AND started_at > sound_at) AS failing_since,
            toUInt32(countIf(is_new)) AS attempts_24h,
            toUInt32(countIf(is_new AND outcome = 'success')) AS successes_24h,
            toUInt32(deliveries - ended) AS pending
@@ -59,7 +59,7 @@ export const subscriptionCounts = defineQuery({
 export const attemptTotals = defineQuery({
   name: 'webhook_attempt_totals',
   row: z.object({
-    outcome: z.enum(['success', 'failure', 'canceled']),
+    outcome: z.enum(ATTEMPT_OUTCOMES),
     status_class: z.int(),
     attempts: safeInteger,
   }),

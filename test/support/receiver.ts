@@ -15,7 +15,12 @@ export type ReceivedHook = {
  * How a receiver answers: with a status, or `reset` (closes the connection), `hang` (never answers), `slow` (200, with an endless
  * body).
  */
-export type Answer = number | { status: number; headers?: Record<string, string> } | 'reset' | 'hang' | 'slow'
+export type Answer =
+  | number
+  | { status: number; headers?: Record<string, string>; body?: string }
+  | 'reset'
+  | 'hang'
+  | 'slow'
 
 export type Receiver = {
   url: (path: string) => string
@@ -31,8 +36,8 @@ function give(answer: Answer, response: ServerResponse): void {
     const timer = setInterval(() => response.write('.'), 50)
     response.on('close', () => clearInterval(timer))
   } else {
-    const { status, headers = {} } = typeof answer === 'number' ? { status: answer } : answer
-    response.writeHead(status, headers).end(`answer ${status}`)
+    const { status, headers = {}, body = `answer ${status}` } = typeof answer === 'number' ? { status: answer } : answer
+    response.writeHead(status, headers).end(body)
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
+import type { AttemptOutcome } from '../../clickhouse/webhooks/attempts.js'
 import type { NewDelivery } from '../../clickhouse/webhooks/deliveries.js'
 import { Dispatcher, type DispatcherOptions } from '../../jobs/webhooks/dispatch/dispatcher.js'
 import { createSender } from '../../jobs/webhooks/send/sender.js'
@@ -71,7 +72,7 @@ export type StoredAttempt = {
   delivery_id: number
   attempt: number
   subscription_id: string
-  outcome: 'success' | 'failure' | 'canceled'
+  outcome: AttemptOutcome
   status: number
   error: string
   response: string

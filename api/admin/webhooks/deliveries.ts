@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { LoggedEvent } from '../../../clickhouse/events/log.js'
 import { EVENT_TYPES, type EventType } from '../../../clickhouse/events/types.js'
+import { ATTEMPT_OUTCOMES } from '../../../clickhouse/webhooks/attempts.js'
 import { exampleData } from '../../../clickhouse/webhooks/body.js'
 import {
   addDeliveries,
@@ -180,9 +181,13 @@ export async function addReplays(
 }
 
 const AttemptShape = z.object({
-  attempt: z.int().meta({ description: 'Number of the attempt, from 1 to at most 7' }),
-  outcome: z.enum(['success', 'failure', 'canceled']).meta({
-    description: 'canceled: nothing was sent, as the subscription was disabled or deleted when it was due',
+  attempt: z.int().meta({
+    description: 'Number of the attempt, from 1 to at most 7; a refused one is made again with the same number',
+  }),
+  outcome: z.enum(ATTEMPT_OUTCOMES).meta({
+    description:
+      'canceled: nothing was sent, as the subscription was disabled or deleted when it was due. refused: the receiver answered 429, and ' +
+      'the subscription waits until next_attempt_at',
   }),
   status: z.int().nullable().meta({ description: 'Status of the response; null where there was none' }),
   error: z.string().nullable().meta({ description: 'Why there was no valid response; null if there was one' }),

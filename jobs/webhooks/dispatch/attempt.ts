@@ -10,6 +10,9 @@ import type { Pending } from './fair-queue.js'
 /** 410: the receiver is gone for good. */
 export const GONE = 410
 
+/** 429: the receiver did not look at the delivery, so that this was not one of its attempts. */
+export const TOO_MANY_REQUESTS = 429
+
 /** The request of an attempt made at `at` to `url`, which is that of the subscription, decrypted. */
 export function requestOf(
   { delivery_id, content }: Pending,
@@ -30,31 +33,39 @@ export function requestOf(
   }
 }
 
-/**
- * The record of an attempt that was sent: how it ended, and when the next one is due. `delaysSeconds` is before attempts
- * 2, 3, …, as in RETRY_DELAYS_SECONDS.
- */
+/** When a delivery is attempted next. */
+type Schedule = {
+  /** Before attempts 2, 3, …, as in RETRY_DELAYS_SECONDS. */
+  delaysSeconds: readonly number[]
+  /** When the subscription is resumed that the answer paused, in unix milliseconds; null if it did not pause it. */
+  resumedMs: number | null
+}
+
+/** The record of an attempt that was sent: how it ended, and when the next one is due. */
 export function sentAttempt(
   { delivery_id, subscription_id, attempt, dueMs }: Pending,
   exchange: Exchange,
   instance: string,
-  delaysSeconds: readonly number[],
+  { delaysSeconds, resumedMs }: Schedule,
 ): WebhookAttempt {
-  const { status, error, response, retryAfter, startedAt, durationMs } = exchange
-  const isOver = isSuccess(exchange) || status === GONE
-  const endedAt = new Date(startedAt.getTime() + durationMs)
+  const { status, error, response, waitMs, startedAt, durationMs } = exchange
+  const next = (): Date | null => {
+    if (resumedMs !== null) return new Date(resumedMs)
+    if (isSuccess(exchange) || status === GONE) return null
+    return nextAttemptAt({ attempt, endedAt: new Date(startedAt.getTime() + durationMs), waitMs }, delaysSeconds)
+  }
   return {
     delivery_id,
     attempt,
     subscription_id,
-    outcome: isSuccess(exchange) ? 'success' : 'failure',
+    outcome: resumedMs !== null ? 'refused' : isSuccess(exchange) ? 'success' : 'failure',
     status: status ?? 0,
     error: error ?? '',
     response,
     due_at: new Date(dueMs),
     started_at: startedAt,
     duration_ms: durationMs,
-    next_attempt_at: isOver ? null : nextAttemptAt({ attempt, endedAt, retryAfter }, delaysSeconds),
+    next_attempt_at: next(),
     instance,
   }
 }

@@ -8,10 +8,11 @@ import type { Subscription } from '../../../clickhouse/webhooks/subscriptions.js
 import { usesNames } from '../formats/render.js'
 import type { Surroundings } from '../formats/writer.js'
 import { stablesIn } from '../messages/stables.js'
-import type { Sender } from '../send/sender.js'
-import { canceledAttempt, requestOf, sentAttempt } from './attempt.js'
+import { type Exchange, isSuccess, type Sender } from '../send/sender.js'
+import { canceledAttempt, requestOf, sentAttempt, TOO_MANY_REQUESTS } from './attempt.js'
 import { ContentLoader } from './content-loader.js'
 import type { FairQueue, Pending } from './fair-queue.js'
+import type { Paces } from './paces.js'
 import type { Receivers } from './receivers.js'
 import { Recorder } from './recorder.js'
 import type { Repeat } from './repeat.js'
@@ -33,7 +34,13 @@ export type AttemptOptions = {
   signal: AbortSignal
 }
 
-type Options = AttemptOptions & { queue: FairQueue; subscribers: Subscribers; receivers: Receivers; repeat: Repeat }
+type Options = AttemptOptions & {
+  queue: FairQueue
+  subscribers: Subscribers
+  receivers: Receivers
+  paces: Paces
+  repeat: Repeat
+}
 
 /** No attempt is begun while more than this many are not recorded yet, since those would be repeated after a crash. */
 const MAX_UNRECORDED = 5000
@@ -83,7 +90,8 @@ export class Attempts {
 
   /** Begins as many attempts as the limits allow. */
   begin(): void {
-    const { queue, subscribers, signal, mayBegin, instance } = this.#options
+    const { queue, subscribers, paces, signal, mayBegin, instance } = this.#options
+    if (paces.end(Date.now())) queue.refreshModes()
     if (signal.aborted || this.#recorder.unrecorded >= MAX_UNRECORDED || !mayBegin()) return
     for (const { pending, mode } of queue.take(Date.now())) {
       this.#unsettled.add(pending.delivery_id)
@@ -105,7 +113,7 @@ export class Attempts {
   }
 
   async #send(pending: Pending, subscription: Subscription): Promise<void> {
-    const { queue, subscribers, receivers, sender, instance, delaysSeconds = RETRY_DELAYS_SECONDS } = this.#options
+    const { queue, subscribers, receivers, sender } = this.#options
     this.#inFlight++
     const surroundings = await this.#surroundings(pending, subscription)
     const at = new Date()
@@ -113,12 +121,30 @@ export class Attempts {
     const url = subscribers.urlOf(subscription) ?? subscription.url
     const exchange = await sender.send(requestOf(pending, subscription, { ...surroundings, url, secrets, at }))
     const response = subscription.sealed_url === '' ? exchange.response : withoutUrl(exchange.response, url)
-    const attempt = sentAttempt(pending, { ...exchange, response }, instance, delaysSeconds)
+    const attempt = this.#ended(pending, { ...exchange, response })
     queue.done(pending)
     this.#record(pending, attempt)
     this.#inFlight--
     receivers.ended(subscription, attempt)
     this.beginSoon()
+  }
+
+  /** The record of an attempt that has ended. Pauses its subscription if the receiver refused it. */
+  #ended({ dueMs, ...pending }: Pending, exchange: Exchange): WebhookAttempt {
+    const { queue, paces, instance, delaysSeconds = RETRY_DELAYS_SECONDS } = this.#options
+    const { subscription_id } = pending
+    const { status, startedAt, waitMs } = exchange
+    // It was not due before its subscription was resumed.
+    const due = {
+      ...pending,
+      dueMs: Math.max(dueMs, Math.min(paces.pausedUntil(subscription_id), startedAt.getTime())),
+    }
+    let resumedMs: number | null = null
+    if (status === TOO_MANY_REQUESTS) {
+      resumedMs = paces.refused(subscription_id, { startedMs: startedAt.getTime(), waitMs }, Date.now())
+      queue.refreshModes()
+    } else if (isSuccess(exchange)) paces.taken(subscription_id)
+    return sentAttempt(due, exchange, instance, { delaysSeconds, resumedMs })
   }
 
   async #surroundings({ content }: Pending, { format }: Subscription): Promise<Surroundings> {
@@ -132,8 +158,9 @@ export class Attempts {
     this.#recorder.add(attempt, () => {
       this.#unsettled.delete(pending.delivery_id)
       if (attempt.next_attempt_at === null) return
-      const next = { ...pending, attempt: pending.attempt + 1, dueMs: attempt.next_attempt_at.getTime(), content: null }
-      this.#options.queue.add(next, Date.now())
+      const next = { ...pending, dueMs: attempt.next_attempt_at.getTime() }
+      if (attempt.outcome === 'refused') this.#options.queue.putBack(next)
+      else this.#options.queue.add({ ...next, attempt: pending.attempt + 1, content: null }, Date.now())
     })
   }
 }

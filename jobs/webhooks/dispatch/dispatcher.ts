@@ -4,9 +4,10 @@ import { newDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
 import { newestFanOut, webhookNews } from '../../../clickhouse/webhooks/fan-outs.js'
 import { announceWebhookStates } from './announce-states.js'
 import { type AttemptOptions, Attempts } from './attempts.js'
-import { FairQueue, type Pending } from './fair-queue.js'
+import { FairQueue, type LineMode, type Pending } from './fair-queue.js'
 import { FanOut } from './fan-out.js'
 import { Holds } from './holds.js'
+import { Paces } from './paces.js'
 import { Progress } from './progress.js'
 import { readPending } from './read-pending.js'
 import { Receivers } from './receivers.js'
@@ -46,6 +47,7 @@ export class Dispatcher {
   readonly #repeat: Repeat
   readonly #subscribers: Subscribers
   readonly #receivers: Receivers
+  readonly #paces: Paces
   readonly #queue: FairQueue
   readonly #attempts: Attempts
   readonly #fanOut: FanOut
@@ -66,17 +68,19 @@ export class Dispatcher {
       readSubscribers: () => this.#readSubscribers(),
       log,
     })
+    this.#paces = new Paces({ maxInFlightOfOne })
     this.#queue = new FairQueue({
       maxInFlight,
-      maxInFlightOfOne,
+      limitOf: (id) => this.#paces.limitOf(id),
       prepared: (subscriptions) => Math.max(MIN_PREPARED, Math.floor(MAX_PREPARED / subscriptions)),
-      modeOf: (id) => (this.#receivers.isBeingDisabled(id) ? 'wait' : this.#subscribers.modeOf(id)),
+      modeOf: (id) => this.#modeOf(id),
     })
     this.#attempts = new Attempts({
       ...options,
       queue: this.#queue,
       subscribers: this.#subscribers,
       receivers: this.#receivers,
+      paces: this.#paces,
       repeat: this.#repeat,
     })
     this.#fanOut = new FanOut({ clickhouse, maxAgeMs: maxEventAgeMs, maxUnsent: MAX_UNSENT })
@@ -114,7 +118,11 @@ export class Dispatcher {
     await this.#fanOut.resume(sequence)
     const unfinished: Pending[] = []
     const [newest, failing] = await Promise.all([
-      readPending(clickhouse, settled_before, (pending) => unfinished.push(pending)),
+      readPending(clickhouse, settled_before, (pending, isRefused) => {
+        if (isRefused) this.#paces.resume(pending.subscription_id, pending.dueMs)
+        // A refused one keeps its place in the line, and the whole line waits.
+        unfinished.push(isRefused ? { ...pending, dueMs: Math.min(pending.dueMs, Date.now()) } : pending)
+      }),
       failingSubscriptions(clickhouse),
     ])
     this.#read.delivery = newest
@@ -153,9 +161,17 @@ export class Dispatcher {
   }
 
   async #readSubscribers(): Promise<void> {
-    for (const { id } of await this.#subscribers.read()) this.#receivers.forget(id)
+    for (const { id } of await this.#subscribers.read()) {
+      this.#receivers.forget(id)
+      this.#paces.forget(id)
+    }
     this.#refreshModes()
     await announceWebhookStates(this.#options.clickhouse, this.#subscribers.all, new Date())
+  }
+
+  #modeOf(id: string): LineMode {
+    const mode = this.#subscribers.modeOf(id)
+    return mode === 'send' && (this.#receivers.isBeingDisabled(id) || this.#paces.isPaused(id)) ? 'wait' : mode
   }
 
   #refreshModes(): void {

@@ -21,6 +21,12 @@ class Fifo<Item> {
     this.#items.push(item)
   }
 
+  /** Puts an item at the front. */
+  unshift(item: Item): void {
+    if (this.#head > 0) this.#items[--this.#head] = item
+    else this.#items.unshift(item)
+  }
+
   shift(): Item | undefined {
     const item = this.#items[this.#head]
     if (item === undefined) return undefined
@@ -128,9 +134,9 @@ type Line = {
 }
 
 export type FairQueueOptions = {
-  /** The maximum number of deliveries taken and not done, in total and per subscription. */
+  /** The maximum number of deliveries taken and not done, in total and of a subscription. */
   maxInFlight: number
-  maxInFlightOfOne: number
+  limitOf: (subscription_id: string) => number
   /**
    * How many contents to keep per subscription, given the number of subscriptions, so that loading them does not delay
    * sending.
@@ -174,19 +180,28 @@ export class FairQueue {
     else this.#addDue(pending)
   }
 
+  /** Adds a delivery that was taken before all that wait in the line of its subscription. Its content must be loaded. */
+  putBack(pending: Pending): void {
+    const line = this.#lineOf(pending.subscription_id)
+    line.due.unshift(pending)
+    line.requested++
+    this.#due++
+    this.#enter(line)
+  }
+
   /** Takes at most `most` due deliveries, in turn from each subscription. Call `done` for each of them afterwards. */
   take(nowMs: number, most = Number.POSITIVE_INFINITY): { pending: Pending; mode: LineMode }[] {
     for (let next = this.#later.first; next && next.dueMs <= nowMs; next = this.#later.first) {
       this.#later.take()
       this.#addDue(next)
     }
-    const { maxInFlight, maxInFlightOfOne } = this.#options
-    const share = Math.min(maxInFlightOfOne, Math.max(1, Math.floor(maxInFlight / this.#lines.size)))
+    const { maxInFlight } = this.#options
+    const share = Math.max(1, Math.floor(maxInFlight / this.#lines.size))
     const taken: { pending: Pending; mode: LineMode }[] = []
     for (let passedOver = 0; passedOver < this.#ring.length && this.#inFlight < maxInFlight && taken.length < most; ) {
       const line = this.#ring.shift() as Line
       line.isInRing = false
-      if (!canTake(line, maxInFlightOfOne)) continue
+      if (!this.#canTake(line)) continue
       if (line.inFlight >= share) passedOver++
       else {
         passedOver = 0
@@ -256,12 +271,7 @@ export class FairQueue {
   }
 
   #addDue(pending: Pending): void {
-    const id = pending.subscription_id
-    let line = this.#lines.get(id)
-    if (!line) {
-      line = { id, mode: this.#options.modeOf(id), due: new Fifo(), requested: 0, inFlight: 0, isInRing: false }
-      this.#lines.set(id, line)
-    }
+    const line = this.#lineOf(pending.subscription_id)
     const place = line.due.length
     const isKept = place < this.#options.prepared(this.#lines.size)
     line.due.push(isKept ? pending : withoutContent(pending))
@@ -270,15 +280,26 @@ export class FairQueue {
     this.#enter(line)
   }
 
+  #lineOf(id: string): Line {
+    const line = this.#lines.get(id)
+    if (line) return line
+    const mode = this.#options.modeOf(id)
+    const added: Line = { id, mode, due: new Fifo(), requested: 0, inFlight: 0, isInRing: false }
+    this.#lines.set(id, added)
+    return added
+  }
+
+  #canTake({ id, mode, due, inFlight }: Line): boolean {
+    if (mode === 'wait' || due.length === 0 || inFlight >= this.#options.limitOf(id)) return false
+    return mode === 'cancel' || due.at(0)?.content !== null
+  }
+
   #enter(line: Line): void {
-    if (line.isInRing || !canTake(line, this.#options.maxInFlightOfOne)) return
+    if (line.isInRing || !this.#canTake(line)) return
     line.isInRing = true
     this.#ring.push(line)
   }
 }
-
-const canTake = ({ mode, due, inFlight }: Line, limit: number): boolean =>
-  mode !== 'wait' && inFlight < limit && due.length > 0 && (mode === 'cancel' || due.at(0)?.content !== null)
 
 /** Removes the content in place: contents of deliveries that are not sent soon would take most of the memory. */
 function withoutContent(pending: Pending): Pending {

@@ -1,5 +1,6 @@
 import { type Dispatcher, errors } from 'undici'
 import { TargetError } from '../guard/checked-lookup.js'
+import { bodyRetryAfterMs, retryAfterMs } from './retry-after.js'
 
 /** By error code. The errors' own messages are not used: they may quote addresses or the receiver's response. */
 const ERROR_TEXTS: Record<string, string> = {
@@ -52,14 +53,15 @@ export type Outcome = {
   error: string | null
   /** The first bytes of the response body, as `excerptOf` returns them. */
   response: string
-  /** The Retry-After header as received. */
-  retryAfter: string | null
+  /**
+   * How long the receiver asks to wait, in milliseconds: by Retry-After or, in a 429, by its body if that asks for longer. Null if
+   * it does not.
+   */
+  waitMs: number | null
 }
 
 /** The rest of a longer response is not read, and its connection is closed. */
 const MAX_READ_BYTES = 64 * 1024
-
-const MAX_RETRY_AFTER_LENGTH = 100
 
 /** Aborts a request whose outcome is already known. The error is never reported. */
 const EXCHANGE_ENDED = new Error('the exchange is over')
@@ -79,7 +81,7 @@ export function exchange(
     let controller: Dispatcher.DispatchController | null = null
     let isOver = false
     let status: number | null = null
-    let retryAfter: string | null = null
+    let waitMs: number | null = null
     const chunks: Buffer[] = []
     let bytes = 0
 
@@ -87,7 +89,10 @@ export function exchange(
       if (isOver) return
       isOver = true
       clearTimeout(timer)
-      resolve({ status, error, response: excerptOf(Buffer.concat(chunks)), retryAfter })
+      const body = Buffer.concat(chunks)
+      const bodyWaitMs = status === 429 ? bodyRetryAfterMs(body.toString('utf8')) : null
+      if (bodyWaitMs !== null) waitMs = Math.max(waitMs ?? 0, bodyWaitMs)
+      resolve({ status, error, response: excerptOf(body), waitMs })
     }
     const answered = (): void =>
       end(status !== null && status >= 300 && status < 400 ? 'redirects are not followed' : null)
@@ -106,7 +111,7 @@ export function exchange(
         // Ignore interim responses, which precede the final one.
         if (statusCode < 200) return
         status = statusCode
-        retryAfter = [headers['retry-after']].flat()[0]?.slice(0, MAX_RETRY_AFTER_LENGTH) ?? null
+        waitMs = retryAfterMs([headers['retry-after']].flat()[0] ?? null, new Date())
       },
       onResponseData: (reading, chunk) => {
         chunks.push(chunk)

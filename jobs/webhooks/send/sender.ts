@@ -75,7 +75,7 @@ export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: Sende
     target: Target,
     { body, headers, contentType = 'application/json' }: SenderRequest,
   ): Promise<Outcome> => {
-    if ('problem' in target) return { status: null, error: target.problem, response: '', retryAfter: null }
+    if ('problem' in target) return { status: null, error: target.problem, response: '', waitMs: null }
     // A flat list of names and values, which undici processes in a third of the time it needs for an object.
     const list = ['content-type', contentType, 'user-agent', userAgent]
     for (const [name, value] of Object.entries(headers)) list.push(name, value)

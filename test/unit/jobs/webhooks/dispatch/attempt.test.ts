@@ -21,14 +21,14 @@ const exchange: Exchange = {
   status: 204,
   error: null,
   response: '',
-  retryAfter: null,
+  waitMs: null,
   startedAt: STARTED,
   durationMs: 750,
 }
 const around = { url: 'https://receiver.test/hook', at: STARTED, base: null, names: new Map() }
-const schedule = [30, 120]
-const recorded = (changes: Partial<Exchange>, attempt = 1) =>
-  sentAttempt({ ...pending, attempt }, { ...exchange, ...changes }, 'instance', schedule)
+const delaysSeconds = [30, 120]
+const recorded = (changes: Partial<Exchange>, attempt = 1, resumedMs: number | null = null) =>
+  sentAttempt({ ...pending, attempt }, { ...exchange, ...changes }, 'instance', { delaysSeconds, resumedMs })
 
 test('a request has the documented body and the documented headers', () => {
   const secrets = ['whsec_new', 'whsec_old']
@@ -60,7 +60,7 @@ test.each<[Partial<Exchange>, string | null]>([
   [{ status: 302, error: 'redirects are not followed' }, '2026-03-01T00:00:31.000Z'],
   [{ status: 200, error: 'timeout' }, '2026-03-01T00:00:31.000Z'],
   [{ status: null, error: 'connection lost' }, '2026-03-01T00:00:31.000Z'],
-  [{ status: 503, retryAfter: '60' }, '2026-03-01T00:01:01.000Z'],
+  [{ status: 503, waitMs: 60_000 }, '2026-03-01T00:01:01.000Z'],
   [{ status: 410 }, null],
 ])('%j is a failure, retried at %s', (changes, next) => {
   expect(recorded(changes)).toEqual({
@@ -82,6 +82,16 @@ test.each<[Partial<Exchange>, string | null]>([
 test('the last attempt of a schedule is not retried', () => {
   expect(recorded({ status: 500 }, 2).next_attempt_at).toEqual(new Date('2026-03-01T00:02:01Z'))
   expect(recorded({ status: 500 }, 3).next_attempt_at).toBeNull()
+})
+
+test.each([1, 3])('a refused attempt %i is made again when its subscription is resumed', (attempt) => {
+  const resumed = new Date('2026-03-01T00:10:00Z')
+  expect(recorded({ status: 429, waitMs: 500 }, attempt, resumed.getTime())).toMatchObject({
+    attempt,
+    outcome: 'refused',
+    status: 429,
+    next_attempt_at: resumed,
+  })
 })
 
 test('a canceled delivery is not attempted again', () => {

@@ -21,7 +21,7 @@ const pending = (subscription_id: string, changes: Partial<Pending> = {}): Pendi
 })
 
 const queueOf = (options: Partial<FairQueueOptions> = {}): FairQueue =>
-  new FairQueue({ maxInFlight: 1000, maxInFlightOfOne: 4, prepared: () => 8, modeOf: () => 'send', ...options })
+  new FairQueue({ maxInFlight: 1000, limitOf: () => 4, prepared: () => 8, modeOf: () => 'send', ...options })
 
 const taken = (queue: FairQueue, nowMs: number, most?: number): Pending[] =>
   queue.take(nowMs, most).map(({ pending }) => pending)
@@ -50,7 +50,7 @@ test('no delivery is taken before it is due, and the one due first is taken firs
 })
 
 test('subscriptions are served in turn, however long their lines are', () => {
-  const queue = queueOf({ maxInFlightOfOne: 100, prepared: () => 100 })
+  const queue = queueOf({ limitOf: () => 100, prepared: () => 100 })
   for (let i = 0; i < 90; i++) queue.add(pending('many'), 0)
   for (let i = 0; i < 3; i++) for (const id of ['b', 'c']) queue.add(pending(id), 0)
   expect(taken(queue, 0, 9).map(({ subscription_id }) => subscription_id)).toEqual([
@@ -79,7 +79,7 @@ test('a receiver that never answers uses up its own limit only, and no other rec
 })
 
 test('with more subscriptions than the total limit, each gets its share, even those that come last', () => {
-  const queue = queueOf({ maxInFlight: 40, maxInFlightOfOne: 32, prepared: () => 64 })
+  const queue = queueOf({ maxInFlight: 40, limitOf: () => 32, prepared: () => 64 })
   for (let i = 0; i < 64; i++) queue.add(pending('first'), 0)
   const first = taken(queue, 0)
   expect(first).toHaveLength(32)
@@ -127,6 +127,19 @@ test('a line waits, or is canceled without loading contents, according to the cu
   expect(queue.take(0).map(({ mode }) => mode)).toEqual(['cancel', 'cancel'])
 })
 
+test('a delivery that is put back is taken before those that waited behind it', () => {
+  const queue = queueOf({ limitOf: () => 2 })
+  const waiting = [pending('a'), pending('a'), pending('a'), pending('a', { content: null })]
+  for (const one of waiting) queue.add(one, 0)
+  for (const one of taken(queue, 0).reverse()) {
+    queue.done(one)
+    queue.putBack(one)
+  }
+  expect(queue.size).toEqual({ later: 0, due: 4, inFlight: 0 })
+  expect(queue.missing(10)).toEqual([waiting[3]])
+  expect(taken(queue, 0)).toEqual(waiting.slice(0, 2))
+})
+
 describe('with random work', () => {
   test('every delivery is taken once, in the order of its line, and no limit is exceeded', () => {
     const step = fc.record({
@@ -136,7 +149,7 @@ describe('with random work', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), (steps, maxInFlight) => {
-        const queue = queueOf({ maxInFlight, maxInFlightOfOne: 3, prepared: () => 4 })
+        const queue = queueOf({ maxInFlight, limitOf: () => 3, prepared: () => 4 })
         const out: Pending[] = []
         const seen = new Set<number>()
         let added = 0
