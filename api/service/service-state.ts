@@ -11,7 +11,13 @@ import { countSlots, readProgress, secondsBetween } from '../../clickhouse/jobs/
 import { jobRuns } from '../../clickhouse/jobs/runs.js'
 import type { ReadOptions } from '../../clickhouse/store/define-query.js'
 import { readStorage } from '../../clickhouse/store/storage.js'
-import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from '../../clickhouse/webhooks/totals.js'
+import {
+  attemptTotals,
+  dispatchDelays,
+  droppedTotal,
+  pendingTotal,
+  subscriptionCounts,
+} from '../../clickhouse/webhooks/totals.js'
 import type { Memories } from '../../process/memory.js'
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
@@ -99,13 +105,14 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
 
 /** The state of webhooks at `now`. */
 async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
-  const [subscriptions, attempts, pending, dispatch] = await Promise.all([
+  const [subscriptions, attempts, dropped, pending, dispatch] = await Promise.all([
     subscriptionCounts(clickhouse, options),
     attemptTotals(clickhouse, options),
+    droppedTotal(clickhouse, options),
     pendingTotal(clickhouse, options),
     dispatchDelays(clickhouse, { now }, options),
   ])
-  return { subscriptions, attempts, pending, dispatch }
+  return { subscriptions, attempts, dropped, pending, dispatch }
 }
 
 /** How long the state is reused: its readers poll it repeatedly. */

@@ -206,6 +206,9 @@ function showWebhooks({ gauge, counter }: Shows, { webhooks }: ServiceState): vo
       value: attempts,
     })),
   )
+  counter('webhook_dropped_deliveries_total', 'Webhook deliveries that were given up since the database was created', [
+    { value: webhooks.dropped },
+  ])
   gauge('webhook_dispatch_seconds', 'Delay from the due time of first attempts to their start, over the last hour', [
     { labels: { quantile: '0.5' }, value: webhooks.dispatch?.p50_seconds },
     { labels: { quantile: '0.99' }, value: webhooks.dispatch?.p99_seconds },

@@ -68,6 +68,16 @@ export const attemptTotals = defineQuery({
     FROM webhook_attempts GROUP BY outcome, status_class ORDER BY outcome, status_class`,
 })
 
+/** How many deliveries were ever given up: after their last attempt, or because their receiver is gone. */
+export const droppedTotal = defineRow({
+  name: 'webhook_dropped_total',
+  row: onlyColumn('dropped', safeInteger),
+  // In the words of the summary that the engine keeps beside the rows.
+  sql: `
+    SELECT count() AS dropped FROM webhook_attempts
+    WHERE outcome = 'failure' AND coalesce(toUnixTimestamp(next_attempt_at), 0) = 0`,
+})
+
 /** The number of pending deliveries. */
 export const pendingTotal = defineRow({
   name: 'webhook_pending_total',

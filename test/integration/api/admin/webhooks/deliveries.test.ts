@@ -424,7 +424,10 @@ test('metrics report the state of webhooks', async ({ app, clickhouse, clock }) 
         .filter((line) => line.startsWith('plumbline_webhook_'))
         .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
     )
-  expect(await lines()).toEqual({ plumbline_webhook_pending_deliveries: 0 })
+  expect(await lines()).toEqual({
+    plumbline_webhook_pending_deliveries: 0,
+    plumbline_webhook_dropped_deliveries_total: 0,
+  })
 
   const { id } = await addWebhookSubscription(clickhouse)
   await addWebhookSubscription(clickhouse)
@@ -461,6 +464,17 @@ test('metrics report the state of webhooks', async ({ app, clickhouse, clock }) 
       due_at: before(9e6),
       started_at: before(1000),
     }),
+    // It is over, unlike a refused one.
+    attempt({ ...of, ...failure, delivery_id: COUNT, attempt: 2, started_at: before(900), next_attempt_at: null }),
+    attempt({
+      ...of,
+      ...failure,
+      outcome: 'refused',
+      status: 429,
+      delivery_id: COUNT + 2,
+      attempt: 2,
+      started_at: before(900),
+    }),
   ])
   await insertWebhookFanOut(clickhouse, { sequence: 0, settled_before: COUNT - 1 })
   clock.now = new Date(clock.now.getTime() + 10_000)
@@ -469,8 +483,11 @@ test('metrics report the state of webhooks', async ({ app, clickhouse, clock }) 
     'plumbline_webhook_subscriptions{state="disabled"}': 1,
     plumbline_webhook_pending_deliveries: 2,
     'plumbline_webhook_attempts_total{outcome="success",status="2xx"}': COUNT,
+    'plumbline_webhook_attempts_total{outcome="failure",status="2xx"}': 1,
     'plumbline_webhook_attempts_total{outcome="failure",status="5xx"}': 1,
     'plumbline_webhook_attempts_total{outcome="failure",status="none"}': 1,
+    'plumbline_webhook_attempts_total{outcome="refused",status="4xx"}': 1,
+    plumbline_webhook_dropped_deliveries_total: 1,
     'plumbline_webhook_dispatch_seconds{quantile="0.5"}': percentile(delays, 0.5) / 1000,
     'plumbline_webhook_dispatch_seconds{quantile="0.99"}': percentile(delays, 0.99) / 1000,
   })
