@@ -49,6 +49,7 @@ CREATE TABLE IF NOT EXISTS webhook_deliveries (
     event_type      LowCardinality(String),
     data            String                                COMMENT 'JSON, as it is sent' CODEC(ZSTD(1)),
     cause           String                                COMMENT 'of a test or replay: what asked for it, so that a repeated request adds nothing; else empty' CODEC(ZSTD(1)),
+    incidents       Array(String)                         COMMENT 'what it is about, of a replay with its cause: it is sent after earlier ones to its subscription with any of these' CODEC(ZSTD(1)),
     event_at        DateTime64(3, 'UTC')                  COMMENT 'when the event became known, or the test or replay was asked for',
     published_at    DateTime64(3, 'UTC')                  COMMENT 'recorded_at of the event; of a test, when it was asked for',
     recorded_at     DateTime64(3, 'UTC') DEFAULT now64(3),

@@ -68,9 +68,10 @@ export const pendingDeliveries = defineQuery({
     attempt: z.int(),
     due_ms: safeInteger,
     is_refused: z.boolean(),
+    incidents: z.array(z.string()),
   }),
   sql: `
-    SELECT delivery_id, subscription_id, made + 1 AS attempt, toBool(last_outcome = 'refused') AS is_refused,
+    SELECT delivery_id, subscription_id, made + 1 AS attempt, toBool(last_outcome = 'refused') AS is_refused, incidents,
            toUnixTimestamp64Milli(ifNull(next_at, recorded_at)) AS due_ms
     FROM webhook_deliveries
     LEFT JOIN (

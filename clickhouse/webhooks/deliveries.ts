@@ -9,6 +9,7 @@ import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-quer
 import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
 import { DELIVERY_KINDS, type DeliveryKind, DIGEST, STATE_OF_ATTEMPTS } from './delivery-log.js'
+import { incidentOf } from './incidents.js'
 
 /** A delivery before it has a number; the columns are described in clickhouse/schema. */
 export type NewDelivery = {
@@ -24,6 +25,24 @@ export type NewDelivery = {
   published_at: Date
 }
 
+const EventsOfDigest = z.object({
+  events: z.array(z.object({ event: z.string(), data: z.record(z.string(), z.unknown()) })),
+})
+
+/**
+ * What a delivery is about: one with an incident that an earlier one to the same subscription has is sent after that one. Tests are about
+ * nothing, held events are not sent, and replays wait only for others of the same request: who asks for one does not want it to wait.
+ */
+function incidentsOf({ kind, event_type, data, cause }: NewDelivery): string[] {
+  if (kind === 'test' || kind === 'held') return []
+  const events = event_type === DIGEST ? EventsOfDigest.parse(data).events : [{ event: event_type, data }]
+  const keys = events
+    .map((event) => incidentOf(event.event, event.data))
+    .filter(({ subject }) => subject !== '')
+    .map(({ family, subject }) => `${cause}${cause && ' '}${family}:${subject}`)
+  return [...new Set(keys)]
+}
+
 /**
  * Adds deliveries with consecutive numbers that start at `first`. Silently does nothing if another writer has already
  * used `first`.
@@ -37,6 +56,7 @@ export function insertWebhookDeliveries(
     ...delivery,
     delivery_id: first + i,
     data: JSON.stringify(delivery.data),
+    incidents: incidentsOf(delivery),
     event_at: unixSeconds(delivery.event_at),
     published_at: unixSeconds(delivery.published_at),
   }))
@@ -137,10 +157,11 @@ export const newDeliveries = defineQuery({
     event_id: z.string(),
     data: z.string(),
     published_at: dateTime,
+    incidents: z.array(z.string()),
     due_ms: safeInteger,
   }),
   sql: `
-    SELECT delivery_id, subscription_id, kind, event_sequence, event_at, event_type, event_id, data, published_at,
+    SELECT delivery_id, subscription_id, kind, event_sequence, event_at, event_type, event_id, data, published_at, incidents,
            toUnixTimestamp64Milli(recorded_at) AS due_ms
     FROM webhook_deliveries WHERE delivery_id > {after: UInt64}
     ORDER BY delivery_id LIMIT {limit: UInt32}`,

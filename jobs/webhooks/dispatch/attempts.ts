@@ -18,6 +18,7 @@ import { Recorder } from './recorder.js'
 import type { Repeat } from './repeat.js'
 import type { Subscribers } from './subscribers.js'
 import { Symbols } from './symbols.js'
+import type { Turns } from './turns.js'
 
 export type AttemptOptions = {
   clickhouse: ClickHouseClient
@@ -39,6 +40,7 @@ type Options = AttemptOptions & {
   subscribers: Subscribers
   receivers: Receivers
   paces: Paces
+  turns: Turns
   repeat: Repeat
 }
 
@@ -153,14 +155,20 @@ export class Attempts {
     return { base, names: await this.#symbols.of(stablesIn(content)) }
   }
 
-  /** Records an attempt; the next one is queued only after that. */
+  /** Records an attempt; the next one, or the deliveries that waited for this one, are queued only after that. */
   #record(pending: Pending, attempt: WebhookAttempt): void {
+    const { queue, turns } = this.#options
     this.#recorder.add(attempt, () => {
       this.#unsettled.delete(pending.delivery_id)
-      if (attempt.next_attempt_at === null) return
+      const now = Date.now()
+      if (attempt.next_attempt_at === null) {
+        // They were not due before.
+        for (const next of turns.end(pending)) queue.add({ ...next, dueMs: Math.max(next.dueMs, now) }, now)
+        return
+      }
       const next = { ...pending, dueMs: attempt.next_attempt_at.getTime() }
-      if (attempt.outcome === 'refused') this.#options.queue.putBack(next)
-      else this.#options.queue.add({ ...next, attempt: pending.attempt + 1, content: null }, Date.now())
+      if (attempt.outcome === 'refused') queue.putBack(next)
+      else queue.add({ ...next, attempt: pending.attempt + 1, content: null }, now)
     })
   }
 }

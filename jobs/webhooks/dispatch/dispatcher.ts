@@ -13,6 +13,7 @@ import { readPending } from './read-pending.js'
 import { Receivers } from './receivers.js'
 import { type Repeat, repeatUntil } from './repeat.js'
 import { Subscribers } from './subscribers.js'
+import { Turns } from './turns.js'
 
 export type DispatcherOptions = AttemptOptions & {
   secretsKey: Buffer
@@ -52,6 +53,7 @@ export class Dispatcher {
   readonly #attempts: Attempts
   readonly #fanOut: FanOut
   readonly #holds = new Holds()
+  readonly #turns = new Turns()
   readonly #progress: Progress
   /** The newest event and the newest delivery that were read, and how many versions subscriptions had then. */
   #read = { event: 0, delivery: 0, versions: -1 }
@@ -81,15 +83,17 @@ export class Dispatcher {
       subscribers: this.#subscribers,
       receivers: this.#receivers,
       paces: this.#paces,
+      turns: this.#turns,
       repeat: this.#repeat,
     })
     this.#fanOut = new FanOut({ clickhouse, maxAgeMs: maxEventAgeMs, maxUnsent: MAX_UNSENT })
     this.#progress = new Progress(clickhouse)
   }
 
-  /** How many deliveries are not due yet, due, being sent, and sent but not recorded yet. */
+  /** How many deliveries are not due yet or wait for others, are due, being sent, and sent but not recorded yet. */
   get size(): { later: number; due: number; inFlight: number; unrecorded: number } {
-    return { ...this.#queue.size, unrecorded: this.#attempts.unrecorded }
+    const { later, ...size } = this.#queue.size
+    return { ...size, later: later + this.#turns.waiting, unrecorded: this.#attempts.unrecorded }
   }
 
   async run(): Promise<void> {
@@ -130,8 +134,8 @@ export class Dispatcher {
     this.#receivers.resume(failing.map(({ subscription_id, ...since }) => [subscription_id, since]))
     await this.#subscribers.read()
     const now = Date.now()
-    for (const pending of unfinished) this.#queue.add(pending, now)
-    log.info({ ...this.#queue.size, ms: Math.round(performance.now() - startedAt) }, 'webhooks: resumed')
+    for (const pending of unfinished) this.#add(pending, now)
+    log.info({ ...this.size, ms: Math.round(performance.now() - startedAt) }, 'webhooks: resumed')
   }
 
   /** Reads new subscriptions, events and deliveries; resolves to whether more may be available immediately. */
@@ -189,15 +193,21 @@ export class Dispatcher {
         await this.#readSubscribers()
       const now = Date.now()
       for (const { due_ms, event_sequence, event_at, ...delivery } of deliveries) {
-        const { delivery_id, subscription_id, kind, ...content } = delivery
+        const { delivery_id, subscription_id, kind, incidents, ...content } = delivery
         this.#holds.see({ delivery_id, subscription_id, kind, event_sequence, event_at })
         this.#read.delivery = delivery_id
         if (kind === 'held') continue
-        this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
+        const dueMs = Math.min(due_ms, now)
+        this.#add({ delivery_id, subscription_id, attempt: 1, dueMs, incidents, content }, now)
       }
       this.#attempts.begin()
       isMore = deliveries.length === MAX_READ
     }
+  }
+
+  /** Queues a delivery when it has its turn. */
+  #add(pending: Pending, nowMs: number): void {
+    if (this.#turns.begin(pending)) this.#queue.add(pending, nowMs)
   }
 
   /** The number below which no delivery is waiting, held, being sent, or not recorded. */

@@ -115,6 +115,8 @@ export type Pending = {
   attempt: number
   /** Unix milliseconds. */
   dueMs: number
+  /** What it is about; see `Turns`. */
+  incidents: readonly string[]
   /** The contents, once they have been loaded. */
   content: WebhookContent | null
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { incidentOf } from '../../../clickhouse/webhooks/incidents.js'
 import { messageOf } from '../messages/message.js'
 import { stablesIn } from '../messages/stables.js'
 import { type Delivery, JSON_TYPE, pageUrl, type Writer } from './writer.js'
@@ -18,13 +19,6 @@ const ALERT_NAMES: Record<string, string> = {
 type Data = Record<string, unknown>
 
 const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '')
-
-/** What distinguishes the subject of an event from others of its kind: the same in its start, its end and its retraction. */
-const keyOf = (data: Data): string =>
-  ['component', 'stable', 'from_token', 'to_token', 'severity', 'started_at', 'started_block', 'window_start']
-    .filter((field) => field in data)
-    .map((field) => textOf(data[field]))
-    .join('/')
 
 const ENDS = ['peg_break.ended', 'agreed_break.ended', 'peg_quote.back']
 
@@ -47,11 +41,8 @@ function event({ content, base, names }: Delivery): string {
   const message = messageOf(content, names)
   const stables = stablesIn(content)
   const url = pageUrl(message.path, base)
-  const isRetraction = type === 'event.retracted'
-  const kind = isRetraction ? textOf(data.retracted_event) : type
-  const about = ((isRetraction ? data.original : data) ?? {}) as Data
-  const family = kind.split('.')[0] ?? kind
-  const key = `plumbline/${family}:${keyOf(about)}`
+  const { type: kind, family, about, subject } = incidentOf(type, data)
+  const key = `plumbline/${family}:${subject}`
   const isFiring = fires(type, kind, data, about)
   const status = isFiring ? 'firing' : 'resolved'
   const published = published_at.toISOString()

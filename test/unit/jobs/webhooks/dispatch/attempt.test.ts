@@ -10,6 +10,7 @@ const pending = {
   subscription_id: 'wh_1',
   attempt: 1,
   dueMs: STARTED.getTime() - 250,
+  incidents: [],
   content: {
     event_type: 'peg_break.started',
     event_id: 'evt_1',

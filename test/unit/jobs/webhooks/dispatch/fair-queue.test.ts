@@ -16,6 +16,7 @@ const pending = (subscription_id: string, changes: Partial<Pending> = {}): Pendi
   subscription_id,
   attempt: 1,
   dueMs: 0,
+  incidents: [],
   content: CONTENT,
   ...changes,
 })
