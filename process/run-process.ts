@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { PlumblineError } from './errors.js'
+import { terminalText } from './untrusted-text.js'
 
 /** A restart would fail in the same way: bad configuration or a contradiction (EX_CONFIG of sysexits.h). */
 export const FINAL_EXIT_CODE = 78
@@ -22,8 +23,9 @@ export function logDestination(dest: string | number): ReturnType<typeof pino.de
   return destination
 }
 
-/** A log on stderr. stdout is for the operator. */
-export const createLog = (name: string, level: string): Logger => pino({ name, level }, logDestination(2))
+/** A log on stderr, of lines that a terminal can show. stdout is for the operator. */
+export const createLog = (name: string, level: string): Logger =>
+  pino({ name, level, hooks: { streamWrite: terminalText } }, logDestination(2))
 
 /** The context of a running process. `signal` aborts when the process is asked to stop. */
 type Running<Config> = { config: Config; log: Logger; signal: AbortSignal }
@@ -62,7 +64,7 @@ const adviceFor = (error: unknown): string =>
 function stopWith(name: string, error: unknown, exitCode: number): never {
   const message = error instanceof Error ? error.message || error.name : String(error)
   const reason = message.replace(/:\s*\n\s*/g, ': ').replace(/\s*\n\s*/g, '; ')
-  console.error(`${name} stops: ${reason} (exit code ${exitCode}: ${adviceFor(error)})`)
+  console.error(terminalText(`${name} stops: ${reason} (exit code ${exitCode}: ${adviceFor(error)})`))
   process.exit(exitCode)
 }
 

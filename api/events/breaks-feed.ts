@@ -5,6 +5,7 @@ import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { type LoggedEvent, newestEvents } from '../../clickhouse/events/log.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { DAY_SECONDS, isoSeconds } from '../../process/instants.js'
+import { markupText } from '../../process/untrusted-text.js'
 import { thisSecond } from '../answers/as-of.js'
 import { querySignal } from '../answers/query-signal.js'
 import { shownSymbol } from '../stablecoins/shown-symbol.js'
@@ -99,16 +100,17 @@ export const breaksFeedRoute: FastifyPluginAsync = async (app) => {
       generator: 'Plumbline',
       author: { name: 'Plumbline' },
     })
+    // Titles and summaries of the feed are HTML.
     for (const [key, announced] of breaks) {
       const { stable, severity, started_at, changed_at } = announced
       const { title, text } = words(announced)
       feed.addItem({
         id: `urn:plumbline:break:${chainId ?? 'unknown'}:${key}`,
-        title: `${shownSymbol(symbols.get(stable) ?? '', stable)}: ${severity} peg break, ${title}`,
+        title: markupText(`${shownSymbol(symbols.get(stable) ?? '', stable)}: ${severity} peg break, ${title}`),
         link: `${base}/s/${stable}?as_of=${isoSeconds(started_at)}`,
         published: started_at,
         date: changed_at,
-        description: text,
+        description: markupText(text),
       })
     }
     return reply

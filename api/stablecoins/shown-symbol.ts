@@ -1,3 +1,5 @@
+import { visibleText } from '../../process/untrusted-text.js'
+
 /** Most characters of a symbol in a text. */
 const LONGEST = 20
 
@@ -7,7 +9,5 @@ const LONGEST = 20
  * texts name its address too.
  */
 export function shownSymbol(symbol: string, address: string): string {
-  const visible = [...symbol.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim()]
-  if (visible.length === 0) return `${address.slice(0, 10)}\u2026`
-  return visible.length > LONGEST ? `${visible.slice(0, LONGEST - 1).join('')}\u2026` : visible.join('')
+  return visibleText(symbol, LONGEST) || `${address.slice(0, 10)}\u2026`
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import { defineExport } from '../store/export.js'
+import { defineExport, untrusted } from '../store/export.js'
 import { integerText } from '../store/values.js'
 
 /** The flows in [from, to), in unix seconds, after a position in the chain. */
@@ -25,6 +25,8 @@ export const flowPageEnd = defineQuery({
     LIMIT 2 OFFSET {last_offset: UInt64}`,
 })
 
+const symbol = (token: string): string => untrusted(`transform(${token}, symbols.1, symbols.2, '')`)
+
 /**
  * Flows in the order of the chain, up to and including a position. Amounts are base units; `usd_value` is null if
  * the flow is unvalued. A token that is not a known stable has an empty symbol; the other chain's side of a bridge
@@ -38,7 +40,7 @@ export const flowRows = defineExport({
     WITH (SELECT (groupArray(stable), groupArray(symbol)) FROM stablecoins) AS symbols
     SELECT toDateTime64(flows.block_time, 0, 'UTC') AS block_time, flows.block_number AS block_number, flows.log_index AS log_index,
            tx_hash, toString(flows.kind) AS kind,
-           transform(from_token, symbols.1, symbols.2, '') AS from, transform(to_token, symbols.1, symbols.2, '') AS to,
+           ${symbol('from_token')} AS from, ${symbol('to_token')} AS to,
            from_token AS from_address, to_token AS to_address, account,
            CAST(toDecimal256(toInt256(amount_in_raw), 0), 'Decimal(39, 0)') AS amount_in,
            CAST(toDecimal256(toInt256(amount_out_raw), 0), 'Decimal(39, 0)') AS amount_out,

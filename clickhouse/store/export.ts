@@ -43,6 +43,10 @@ function cutAtException(query: string, tag: string): Transform {
   })
 }
 
+/** SQL: text that anybody may have written, which in CSV is not a formula of a spreadsheet: an apostrophe goes before one. */
+export const untrusted = (text: string): string =>
+  `if({format: String} = 'csv' AND match(${text}, '^[\\\\s\\\\p{Z}\\\\p{C}]*[=+@\uff1d\uff0b\uff0d\uff20-]'), concat('\\'', ${text}), ${text})`
+
 type Definition<Params extends z.ZodType<Record<string, unknown>>> = { name: string; params: Params; sql: string }
 
 /** How CSV writes null, by the names of the API: as an empty field, or as ClickHouse and PostgreSQL do. */
@@ -70,7 +74,7 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
     streamOf(clickhouse, {
       name,
       sql: `${sql}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
-      query_params: Params.parse(params),
+      query_params: { ...Params.parse(params), format },
       signal,
       clickhouse_settings: {
         format_csv_null_representation: CSV_NULLS[csvNull],

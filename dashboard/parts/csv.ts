@@ -7,7 +7,7 @@ const PLAIN = /^[A-Za-z0-9][\w.:-]*$/
 function cellOf(value: Cell): string {
   const text = value === null || value === undefined ? '' : String(value)
   if (typeof value !== 'string' || text === '' || PLAIN.test(text)) return text
-  return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+  return `"${(/^[\s\p{Z}\p{C}]*[=+@\uff1d\uff0b\uff0d\uff20-]/u.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
 }
 
 /** A table as CSV (RFC 4180), with the names of its columns in the first line. */

@@ -1,7 +1,13 @@
 import type { Palette, Rects, Surface } from './surface.js'
 
+/** XML 1.0 does not allow the characters that are replaced first. */
 const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  text
+    .replaceAll(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
 
 const short = (value: number | undefined): string => String(Math.round((value ?? 0) * 100) / 100)
 

@@ -12,6 +12,7 @@ import { rpcOf } from '../../ingest/sources/rpc.js'
 import { readFlags } from '../../process/command-line.js'
 import { envInt, envUrl, parseEnv } from '../../process/environment.js'
 import { createLog, runCommand } from '../../process/run-process.js'
+import { terminalText } from '../../process/untrusted-text.js'
 import { verify } from './verify.js'
 
 const HELP = `npm run verify -- [--blocks N] [--seed N] [--all] [--sample N] [--api URL]
@@ -99,8 +100,8 @@ await runCommand('verify', async () => {
       ),
     )
     for (const { what, status, scope, differences } of findings) {
-      console.log(`${status.padEnd(11)}  ${what}: ${scope}`)
-      for (const difference of differences) console.log(`             ${difference}`)
+      console.log(terminalText(`${status.padEnd(11)}  ${what}: ${scope}`))
+      for (const difference of differences) console.log(terminalText(`             ${difference}`))
     }
     const mismatches = findings.filter(({ status }) => status === 'mismatch').length
     const unchecked = findings.filter(({ status }) => status === 'not checked').length

@@ -1,5 +1,5 @@
-/** Characters that a terminal obeys or hides: controls, bidi overrides, line separators, lone surrogates. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
+/** Characters that a terminal obeys or hides: controls, bidi overrides, line separators, lone surrogates, fillers. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 const MARK = /\p{M}/u

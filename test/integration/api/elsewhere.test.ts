@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { expect } from 'vitest'
 import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import { test } from '../../support/app.js'
@@ -6,23 +5,7 @@ import { eventsOf, PEG_EVENTS_JOB } from '../../support/peg-events.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../support/rows.js'
 import { runSlots, slotsOf } from '../../support/slots.js'
 import { addMarket } from '../../support/wild-market.js'
-
-type Xml = { tag: string; text: string; attributes: Record<string, string>; children: Xml[] }
-
-/** An XML document as an independent parser reads it. */
-function parsed(xml: string): Xml {
-  const script = `
-import json, sys, xml.etree.ElementTree as E
-def tree(e): return {"tag": e.tag.split("}")[-1], "text": e.text or "", "attributes": dict(e.attrib), "children": [tree(c) for c in e]}
-print(json.dumps(tree(E.fromstring(sys.stdin.buffer.read().decode()))))`
-  const { status, stdout, stderr } = spawnSync('python3', ['-c', script], { input: xml })
-  expect([status, `${stderr}`]).toEqual([0, ''])
-  return JSON.parse(`${stdout}`)
-}
-
-const textsOf = ({ text, children }: Xml): string[] => [text, ...children.flatMap(textsOf)]
-const childrenOf = (xml: Xml, tag: string): Xml[] => xml.children.filter((child) => child.tag === tag)
-const textOf = (xml: Xml, tag: string): string => childrenOf(xml, tag)[0]?.text ?? ''
+import { childrenOf, parsedXml, textOf, textsOf } from '../../support/xml.js'
 
 const HOSTILE = '<script>alert(1)</script>\u202e]]>&'
 
@@ -52,7 +35,7 @@ test('a badge has the price now, also as data for shields.io, whatever a token i
     expect([svg.statusCode, svg.headers['content-type']]).toEqual([200, 'image/svg+xml; charset=utf-8'])
     const data = (await app.inject(`/badge/${stableAddress(i).toUpperCase().replace('0X', '0x')}.json`)).json()
     expect(data).toMatchObject({ schemaVersion: 1 })
-    expect(textsOf(parsed(svg.body))).toEqual(expect.arrayContaining([data.label, data.message]))
+    expect(textsOf(parsedXml(svg.body))).toEqual(expect.arrayContaining([data.label, data.message]))
     return [data.label, data.message, data.color]
   }
   expect(await badge(1)).toEqual(['AlphaUSD', '+1.2 bps', '#0072b2'])
@@ -90,7 +73,7 @@ test('the feed has one entry for each announced peg break, which is updated when
       200,
       'application/atom+xml; charset=utf-8',
     ])
-    const xml = parsed(response.body)
+    const xml = parsedXml(response.body)
     const entries = childrenOf(xml, 'entry').map((entry) => ({
       id: textOf(entry, 'id'),
       title: textOf(entry, 'title'),
