@@ -20,6 +20,8 @@ export const BoundsQuery = {
   to: instant('End of the range, not included; now if omitted', '2026-07-02T00:00:00Z', '1h'),
 }
 
+const NULLS = Object.keys(CSV_NULLS) as [CsvNull, ...CsvNull[]]
+
 /** The query parameters of every route that answers about a range of time; spread into the route's strict object. */
 export const RangeQuery = {
   ...BoundsQuery,
@@ -27,10 +29,18 @@ export const RangeQuery = {
     .enum(Object.keys(EXPORT_FORMATS) as [ExportFormat, ...ExportFormat[]])
     .default('json')
     .meta({ description: 'Format of the rows' }),
+  // The mark itself is not a value of the enum: not every generator of clients can name it.
   null: z
-    .enum(Object.keys(CSV_NULLS) as [CsvNull, ...CsvNull[]])
-    .default('\\N')
-    .meta({ description: 'How csv writes a value that was not measured: `empty` suits spreadsheets' }),
+    .string()
+    .transform((text) => (text === CSV_NULLS.mark ? 'mark' : text))
+    .pipe(z.enum(NULLS))
+    .default('mark')
+    .meta({
+      enum: NULLS,
+      default: 'mark',
+      description:
+        'How csv writes a value that was not measured: `mark` as `\\N`, `empty`, which suits spreadsheets, as nothing',
+    }),
   provenance: z
     .enum(['true', 'false'])
     .default('false')
@@ -76,7 +86,7 @@ export function readRange(app: FastifyInstance, query: Bounds): Range {
 /** Throws BadParameterError if a request has options that its format does not. */
 export function requireOptionsOfFormat({ format, null: csvNull, provenance }: RangeParameters): void {
   if (format === 'csv') return
-  if (csvNull !== '\\N') throw new BadParameterError('null', 'is only for format=csv')
+  if (csvNull !== 'mark') throw new BadParameterError('null', 'is only for format=csv')
   if (provenance !== 'false') throw new BadParameterError('provenance', 'is only for format=csv')
 }
 

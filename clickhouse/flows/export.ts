@@ -42,9 +42,8 @@ export const flowRows = defineExport({
            tx_hash, toString(flows.kind) AS kind,
            ${symbol('from_token')} AS from, ${symbol('to_token')} AS to,
            from_token AS from_address, to_token AS to_address, account,
-           CAST(toDecimal256(toInt256(amount_in_raw), 0), 'Decimal(39, 0)') AS amount_in,
-           CAST(toDecimal256(toInt256(amount_out_raw), 0), 'Decimal(39, 0)') AS amount_out,
-           CAST(toDecimal256(toInt256(usd_micros), 6) / 1000000, 'Nullable(Decimal(39, 6))') AS usd_value,
+           toString(amount_in_raw) AS amount_in, toString(amount_out_raw) AS amount_out,
+           toDecimalString(toDecimal256(toInt256(usd_micros), 6) / 1000000, 6) AS usd_value,
            path, remote_chain
     FROM flows
     WHERE ${RANGE} AND (flows.block_number, flows.log_index) <= ({last_block: UInt64}, {last_log: UInt32})

@@ -50,7 +50,7 @@ export const untrusted = (text: string): string =>
 type Definition<Params extends z.ZodType<Record<string, unknown>>> = { name: string; params: Params; sql: string }
 
 /** How CSV writes null, by the names of the API: as an empty field, or as ClickHouse and PostgreSQL do. */
-export const CSV_NULLS = { empty: '', '\\N': '\\N' } as const
+export const CSV_NULLS = { empty: '', mark: '\\N' } as const
 export type CsvNull = keyof typeof CSV_NULLS
 
 /** `csvNull` is only for the format csv. Aborting the signal cancels the query, even half-way. */
@@ -63,14 +63,15 @@ type Export<Params> = (clickhouse: ClickHouseClient, params: Params, options: Ex
  * A read of any number of rows as a function of a client, its parameters and a format. The rows are bytes from the
  * engine and are never parsed here; a slow reader slows the engine down. The format json is a single array. Rejects
  * with QueryError if the engine refuses the query or fails before its first bytes; after that, the stream fails
- * instead.
+ * instead. Exact amounts are texts, as they are in JSON: the chain's have up to 39 digits, and the decimals of most readers
+ * of Parquet and Arrow end at 38.
  */
 export function defineExport<Params extends z.ZodType<Record<string, unknown>>>({
   name,
   params: Params,
   sql,
 }: Definition<Params>): Export<z.input<Params>> {
-  return async (clickhouse, params, { format, csvNull = '\\N', signal }) =>
+  return async (clickhouse, params, { format, csvNull = 'mark', signal }) =>
     streamOf(clickhouse, {
       name,
       sql: `${sql}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
@@ -79,8 +80,6 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
       clickhouse_settings: {
         format_csv_null_representation: CSV_NULLS[csvNull],
         output_format_json_array_of_rows: format === 'json' ? 1 : 0,
-        // Amounts keep trailing zeros, so that all values of a column have the same number of decimals.
-        output_format_decimal_trailing_zeros: 1,
         // A row group is held in memory until it is complete: this size is small enough to stream and usual for readers.
         output_format_parquet_row_group_size: '122880',
         output_format_parquet_string_as_string: 1,

@@ -67,9 +67,8 @@ export const supplySeries = defineExport({
   params: SeriesParams,
   sql: `
     SELECT ${BUCKET_COLUMNS},
-           CAST(toDecimal256(toInt256(supply), 0), 'Nullable(Decimal(39, 0))') AS supply,
-           CAST(toDecimal256(toInt256(nullIf(cap, ${NO_CAP})), 0), 'Nullable(Decimal(39, 0))') AS cap,
-           toDecimal256(toInt256(minted), 0) AS minted, toDecimal256(toInt256(burned), 0) AS burned
+           toString(supply) AS supply, toString(nullIf(cap, ${NO_CAP})) AS cap,
+           toString(minted) AS minted, toString(burned) AS burned
     FROM
     (
         SELECT bucket, argMax(supply, position) AS supply, argMax(cap, position) AS cap, sum(minted) AS minted, sum(burned) AS burned

@@ -7,7 +7,6 @@ import json
 import os
 import unittest
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 import pandas
@@ -18,10 +17,6 @@ from service import Answer, Service, in_turn
 
 CLIENT = Client(os.environ["PLUMBLINE_URL"], key=os.environ["PLUMBLINE_KEY"])
 ADDRESS = next(stable["address"] for stable in CLIENT.stablecoins() if stable["peg"] is not None)
-
-
-def of_arrow(value: Any) -> Any:
-    return str(value) if isinstance(value, Decimal) else value
 
 
 def of_json(value: Any) -> Any:
@@ -38,26 +33,25 @@ class Live(unittest.TestCase):
                 rows = [{name: of_json(value) for name, value in row.items()} for row in series(ADDRESS, **past)]
                 table = series(ADDRESS, **past, page_size=7).to_arrow()
                 self.assertGreater(len(rows), 7)
-                found = [{name: of_arrow(value) for name, value in row.items()} for row in table.to_pylist()]
-                self.assertEqual(found, rows)
+                self.assertEqual(table.to_pylist(), rows)
 
     def test_a_frame_has_times_exact_amounts_and_its_coverage(self) -> None:
         frame = CLIENT.supply_series(ADDRESS, from_="3h", interval="5m").to_pandas()
         self.assertEqual(str(frame["bucket_end"].dtype.tz), "UTC")
-        self.assertIsInstance(frame["supply"].iloc[-1], Decimal)
+        self.assertGreater(int(frame["supply"].iloc[-1]), 0)
         self.assertIn(frame.attrs["coverage"]["status"], ("complete", "partial"))
         flows = CLIENT.export_flows(from_="1d").to_pandas()
         self.assertEqual(len(flows), len(list(CLIENT.export_flows(from_="1d"))))
-        self.assertIsInstance(flows["amount_in"].iloc[0], Decimal)
+        self.assertGreater(int(flows["amount_in"].iloc[0]), 0)
 
 
 class Cut(unittest.TestCase):
     def test_large_amounts_are_exact_and_a_cut_page_is_asked_for_again(self) -> None:
-        largest = Decimal(10**38)
+        largest = [str(2**128 - 2), str(2**128 - 1)]
         pages = []
-        for amount in (largest, largest + 1):
+        for amount in largest:
             body = io.BytesIO()
-            table = pyarrow.table({"supply": pyarrow.array([amount, None], pyarrow.decimal256(39, 0))})
+            table = pyarrow.table({"supply": pyarrow.array([amount, None], pyarrow.string())})
             with pyarrow.ipc.new_stream(body, table.schema) as writer:
                 writer.write_table(table)
             pages.append(body.getvalue())
@@ -70,7 +64,7 @@ class Cut(unittest.TestCase):
         )
         with Service(answers) as service:
             frame = Client(service.url).supply_series(ADDRESS, from_="1d").to_pandas()
-        self.assertEqual(list(frame["supply"].dropna()), [largest, largest + 1])
+        self.assertEqual(list(frame["supply"].dropna()), largest)
         self.assertEqual(frame.attrs, {"coverage": {"status": "partial"}})
         self.assertIsInstance(frame, pandas.DataFrame)
 

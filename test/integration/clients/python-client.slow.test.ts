@@ -36,7 +36,7 @@ test('everything in its README works, and so do its tables, and the types are st
   const printed = await run('.venv/bin/python', '-c', program.join('\n').replaceAll('http://127.0.0.1:3000', origin))
   expect(printed).toMatch(/^PathUSD 1$/m)
   expect(printed).toMatch(/^searched until \d{4}-/m)
-  expect(printed).toMatch(/^supply: decimal/m)
+  expect(printed).toMatch(/^supply: string/m)
   expect(printed).toMatch(/^got \d+$/m)
   expect(printed).toMatch(/^0\.05 of any of /m)
 

@@ -68,8 +68,8 @@ class Log(Pages[Body, Item]):
 class Table(Pages[Body, Item]):
     """The same rows as an Arrow table or a pandas DataFrame, with their types.
 
-    Amounts in base units have up to 39 digits: they are exact decimals in Arrow, `decimal.Decimal` in pandas, and strings
-    in the rows.
+    Exact amounts (base units, `usd_value`) are strings, as in the rows: those of the chain have up to 39 digits, and the
+    decimals of most readers end at 38.
     """
 
     def to_arrow(self) -> pyarrow.Table:

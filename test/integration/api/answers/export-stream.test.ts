@@ -39,7 +39,7 @@ async function listening(app: FastifyInstance): Promise<string> {
   app.get('/endless', { schema }, async (request, reply) => {
     const { fails_at, format = 'ndjson' } = request.query as { fails_at?: string; format?: ExportFormat }
     return sendExport(app, request, reply, {
-      query: { format, null: '\\N', provenance: 'false' },
+      query: { format, null: 'mark', provenance: 'false' },
       filename: 'endless',
       head: { what: 'endless' },
       next: null,
