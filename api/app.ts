@@ -22,6 +22,7 @@ import { docs } from './http/docs.js'
 import { documents } from './http/documents.js'
 import { countShares, createFairShares } from './http/fair-shares.js'
 import { httpInstance } from './http/instance.js'
+import { links } from './http/links.js'
 import { countRequests, createMetrics, type Metrics, metricsRoute, showMetrics } from './http/metrics.js'
 import { openapi } from './http/openapi/plugin.js'
 import { createRequestIds, requestLog } from './http/request-log.js'
@@ -74,6 +75,8 @@ export type AppDeps = {
   fastLane?: boolean | undefined
   /** The folder of the built page; if omitted or not built, `/` is JSON for everybody. */
   dashboard?: string | undefined
+  /** Where people reach the service, for links to it; the address it listens at if omitted. */
+  publicUrl?: string | undefined
   logger: FastifyBaseLogger
 }
 
@@ -86,6 +89,7 @@ export async function buildApp(deps: AppDeps) {
 
   const newId = createRequestIds()
   const app = httpInstance({ logger, newId, trustProxy, keepAliveSeconds })
+  links(app, deps.publicUrl)
   provide(app, { clickhouse, records, redis, now, metrics, draining })
   showMemories(metrics.registry, app.memories)
   const readState = createServiceState(clickhouse, app.memories, now)

@@ -56,6 +56,7 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
     },
     payments: paymentTermsOf(config),
     webhooks: webhookTermsOf(config),
+    publicUrl: config.PUBLIC_URL,
     dashboard: fileURLToPath(new URL('../dashboard', import.meta.url)),
     logger,
   })

@@ -89,13 +89,12 @@ export const breaksFeedRoute: FastifyPluginAsync = async (app) => {
       .toSorted(([, a], [, b]) => b.changed_at.getTime() - a.changed_at.getTime())
       .slice(0, MOST_ENTRIES)
     const symbols = new Map(names.map(({ address, symbol }) => [address, symbol]))
-    const base = `${request.protocol}://${request.host}`
     const feed = new Feed({
       id: `urn:plumbline:breaks:${chainId ?? 'unknown'}`,
       title: 'Plumbline: peg breaks',
       description: 'Stablecoins of the Tempo chain that leave their peg, and come back',
-      link: `${base}/`,
-      feedLinks: { atom: `${base}/breaks.atom` },
+      link: app.linkTo('/'),
+      feedLinks: { atom: app.linkTo('/breaks.atom') },
       updated: breaks[0]?.[1].changed_at ?? since,
       generator: 'Plumbline',
       author: { name: 'Plumbline' },
@@ -107,7 +106,7 @@ export const breaksFeedRoute: FastifyPluginAsync = async (app) => {
       feed.addItem({
         id: `urn:plumbline:break:${chainId ?? 'unknown'}:${key}`,
         title: markupText(`${shownSymbol(symbols.get(stable) ?? '', stable)}: ${severity} peg break, ${title}`),
-        link: `${base}/s/${stable}?as_of=${isoSeconds(started_at)}`,
+        link: app.linkTo(`/s/${stable}?as_of=${isoSeconds(started_at)}`),
         published: started_at,
         date: changed_at,
         description: markupText(text),

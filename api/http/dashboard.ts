@@ -5,6 +5,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import Negotiator from 'negotiator'
 import { z } from 'zod'
+import { markupText } from '../../process/untrusted-text.js'
 
 /** Paths of the page; it shows each of them itself. At `/`, only browsers get it. */
 const PAGE_PATHS = ['/s/:address', '/flows', '/events', '/status', '/webhooks']
@@ -50,15 +51,6 @@ export function preferences(app: FastifyInstance): void {
   })
 }
 
-/** Where a request was sent to, as far as that is an address; empty if it is not. */
-function originOf({ protocol, host }: FastifyRequest): string {
-  const address = `${protocol}://${host}`
-  return URL.canParse(address) ? new URL(address).origin : ''
-}
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
-
 /** Whether Vite has built the page into the folder. */
 export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'assets'))
 
@@ -90,11 +82,11 @@ export const dashboard =
       reply.header('cache-control', 'no-cache').sendFile(name, folder, { cacheControl: false })
     const html = await readFile(join(folder, 'index.html'), 'utf8')
     // What shows a preview of a link needs the whole address of its picture.
-    const send = (request: FastifyRequest, reply: FastifyReply) =>
+    const send = (_: FastifyRequest, reply: FastifyReply) =>
       reply
         .header('cache-control', 'no-cache')
         .type('text/html; charset=utf-8')
-        .send(html.replace('content="/assets/', () => `content="${escaped(originOf(request))}/assets/`))
+        .send(html.replace('content="/assets/', () => `content="${markupText(app.linkTo('/assets/'))}`))
     app.get('/', { ...page, constraints: { prefers: 'page' } }, (request, reply) =>
       send(request, reply.header('vary', 'accept')),
     )

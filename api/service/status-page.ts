@@ -36,9 +36,9 @@ export const statusPageRoute =
   (readState: () => Promise<ServiceState>): FastifyPluginAsync =>
   async (app) => {
     const schema = { hide: true, querystring: z.strictObject({}) }
-    app.get('/api/v2/status.json', { schema }, async (request, reply) => {
+    app.get('/api/v2/status.json', { schema }, async (_, reply) => {
       const state = await readState()
-      const url = `${request.protocol}://${request.host}`
+      const url = app.linkTo('/')
       const page = { id: 'plumbline', name: 'Plumbline', url, time_zone: 'Etc/UTC', updated_at: state.at.toISOString() }
       return reply.header('cache-control', 'public, max-age=5').send({ page, status: verdictOf(state) })
     })

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { connect } from '../../../clickhouse/store/client.js'
 import { targetRules } from '../../../clickhouse/webhooks/targets.js'
+import { linkBase } from '../../../process/link-base.js'
 import type { JobsConfig } from '../../config.js'
 import { nameServers } from '../guard/checked-lookup.js'
 import { createSender } from '../send/sender.js'
@@ -16,12 +17,6 @@ type Options = {
   mayBegin: () => boolean
   log: Logger
   signal: AbortSignal
-}
-
-/** The start of links to the service: its URL without credentials and query, as a folder. */
-function linkBase(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return `${origin}${pathname.endsWith('/') ? pathname : `${pathname}/`}`
 }
 
 /** Sends webhooks as configured until `signal` aborts and all attempts in flight have ended. */
