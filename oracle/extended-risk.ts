@@ -163,7 +163,7 @@ export function extendedRiskAt(facts: ExtendedFacts, stable: string, asOf: numbe
   )
   return {
     score: Math.floor((20 * hundredths + weights) / (2 * weights)) / 1000,
-    version: 'e1',
+    version: 'e2',
     is_complete: missing.length === 0,
     missing: missing.toSorted(),
     left_out,

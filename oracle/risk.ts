@@ -114,9 +114,9 @@ function pegBreakRisk(breaks: Breaks, at: number, lost: boolean): number {
 
 export const BASE: Record<string, number> = {
   allow_all: 10,
-  whitelist: 30,
-  compound: 40,
-  blacklist: 50,
+  blacklist: 30,
+  whitelist: 40,
+  compound: 50,
   reject_all: 100,
   unknown: 100,
 }
@@ -153,13 +153,9 @@ export function riskAt(facts: SnapshotFacts, stable: string, asOf: number, break
   const cap = BigInt(state?.cap_raw ?? 0)
   const peg_risk = pegRisk(samples, at)
   const peg_break_risk = pegBreakRisk(breaksOf(facts, stable, at), at, isLost(samples, at))
-  const supply_risk = !state
-    ? 100
-    : cap === UNCAPPED
-      ? 15
-      : cap === 0n
-        ? 100
-        : points(100 * (Number(state.supply_raw) / Number(cap)) ** 2)
+  const mintable = cap - BigInt(state?.supply_raw ?? 0)
+  const supply_risk =
+    !state || cap === UNCAPPED ? 100 : mintable <= 0n ? 0 : points((100 * Number(mintable)) / Number(cap))
   const base = !state ? 100 : state.paused ? 100 : (BASE[state.policy_type] ?? Number.NaN)
   const policy_risk = points(base + 5 * policyEventsOf(facts, stable, state?.policy_id ?? null, at))
   return {

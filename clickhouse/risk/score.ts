@@ -2,7 +2,7 @@ import type { PolicyType } from '../stablecoins/newest-states.js'
 import { UNCAPPED } from '../supply/supply.js'
 
 /** The name of the formula below. A changed formula gets a new name, and published scores stay as they are. */
-export const RISK_METHODOLOGY = 'v1'
+export const RISK_METHODOLOGY = 'v2'
 
 /** The points of a component that cannot be measured: what is not known must not make a stable look safe. */
 const UNMEASURED = 100
@@ -75,19 +75,23 @@ export function pegBreakPoints(inputs: BreakInputs): number {
   return open + 5 * inputs.mild_events_7d + 15 * (inputs.severe_events_7d + (isLost ? 1 : 0))
 }
 
-function supplyPoints({ supply_raw, cap_raw }: RiskInputs): number {
-  if (supply_raw === null || cap_raw === null) return UNMEASURED
-  if (cap_raw === UNCAPPED) return 15
-  // With a cap of 0 nothing can be minted: there is no headroom, whatever the supply.
-  if (cap_raw === 0n) return 100
-  return 100 * (Number(supply_raw) / Number(cap_raw)) ** 2
+/** The share of the cap that can still be minted, with which the risk to holders grows: 1 without a cap, 0 if nothing can be. */
+export function headroomShare(supply: bigint, cap: bigint): number {
+  if (cap === UNCAPPED) return 1
+  return cap <= supply ? 0 : Number(cap - supply) / Number(cap)
 }
 
+function supplyPoints({ supply_raw, cap_raw }: RiskInputs): number {
+  if (supply_raw === null || cap_raw === null) return UNMEASURED
+  return 100 * headroomShare(supply_raw, cap_raw)
+}
+
+/** The more accounts a policy can keep from sending without doing anything, the more: from nobody to everybody. */
 const POLICY_POINTS: Record<PolicyType, number> = {
   allow_all: 10,
-  whitelist: 30,
-  compound: 40,
-  blacklist: 50,
+  blacklist: 30,
+  whitelist: 40,
+  compound: 50,
   reject_all: 100,
   unknown: UNMEASURED,
 }
@@ -108,8 +112,8 @@ export function policyPoints({ paused, policy_type, policy_events_7d }: PolicyIn
  *   minutes of the day, at most 1. So for u = 0 only the price counts, and for u = 1 sigma and worst are 200;
  * - peg_break_risk = 40 for an open mild or 70 for an open severe event, plus 5 per mild and 15 per severe event of the
  *   last 7 days, the open ones included; 60 s and more without a quote are one more open severe event;
- * - supply_risk = 15 when uncapped, else 100 (supply / cap)²;
- * - policy_risk = 10 allow_all, 30 whitelist, 40 compound, 50 blacklist, 100 reject_all or paused, plus 5 per policy event
+ * - supply_risk = the share of the cap that can still be minted, in per cent; 100 without a cap;
+ * - policy_risk = 10 allow_all, 30 blacklist, 40 whitelist, 50 compound, 100 reject_all or paused, plus 5 per policy event
  *   of the last 7 days;
  * - a component that was not measured is 100.
  *

@@ -9,7 +9,7 @@ import { type Random, randomFor } from '../../local/chain/random.js'
 import { stableAddress } from './rows.js'
 
 /** From the one that restricts least to the one that restricts most. */
-const POLICIES: readonly PolicyType[] = ['allow_all', 'whitelist', 'compound', 'blacklist', 'reject_all']
+const POLICIES: readonly PolicyType[] = ['allow_all', 'blacklist', 'whitelist', 'compound', 'reject_all']
 const SIZES = DEPTH_SIZES.length
 
 /** A stable as one could find it, from which the inputs of a score are made as from the database. */

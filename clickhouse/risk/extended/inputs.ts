@@ -8,8 +8,8 @@ import { sellQuotesAt } from '../../depth/depth.js'
 import { depthWithin, EXIT_BPS, sellCostBps } from '../../depth/liquidity.js'
 import { concentrations } from '../../holders/concentrations.js'
 import { DEPTH_SIZES, REFERENCE_STABLE } from '../../peg/price.js'
-import { UNCAPPED } from '../../supply/supply.js'
 import type { RiskInputsRow } from '../inputs.js'
+import { headroomShare } from '../score.js'
 import { type ComponentName, type ExtendedInputs, MOST_HHI, UNQUOTED_BPS, UNSELLABLE_BPS } from './score.js'
 
 /** Depth that was last sampled longer ago than this, in seconds, is not known. */
@@ -71,13 +71,6 @@ function exitOf(
   return { exit_share: toDecimals(share, 8), exit_cost_bps: sizes.map(costOf) }
 }
 
-/** The share of the cap that can still be minted: 1 without a cap, 0 if nothing can be. */
-function headroomOf(supply: bigint, cap: bigint): number {
-  if (cap === UNCAPPED) return 1
-  if (cap <= supply) return 0
-  return toDecimals(Number(cap - supply) / Number(cap), 6)
-}
-
 /** The inputs of the composite, with how long there has been no quote; null if there is one. */
 type CompositeInputs = RiskInputsRow & { unquoted_seconds: number | null }
 
@@ -102,7 +95,7 @@ export function extendedInputs(row: CompositeInputs, read: ReadInputs): { inputs
       severe_events_7d: areBreaksKnown ? row.severe_events_7d : null,
       ...exitOf(read.quotes, supply),
       hhi: isHeldKnown ? toDecimals(read.held?.hhi ?? MOST_HHI, 4) : null,
-      headroom_share: supply === null || cap === null ? null : headroomOf(supply, cap),
+      headroom_share: supply === null || cap === null ? null : toDecimals(headroomShare(supply, cap), 6),
       paused: isStateKnown ? row.paused : null,
       policy_type: isStateKnown ? row.policy_type : null,
       policy_events_7d: read.areLogsRead ? row.policy_events_7d : null,

@@ -2,7 +2,7 @@ import type { PolicyType } from '../../stablecoins/newest-states.js'
 import { LOST_SECONDS, pegBreakPoints, policyPoints, rounded } from '../score.js'
 
 /** The name of the formula below. A changed formula gets a new name, and published scores stay as they are. */
-export const EXTENDED_RISK_VERSION = 'e1'
+export const EXTENDED_RISK_VERSION = 'e2'
 
 /**
  * How far from 1 a sample without a quote counts as being, in basis points: farther than the exchange can quote, whose eight
@@ -101,7 +101,7 @@ type ComponentScores = Record<ComponentName, number | null>
 export type ExtendedScore = { score: number; components: ComponentScores }
 
 /**
- * Extended risk, version e1. Each component is clipped to 0..100 and rounded to two decimals, halves up:
+ * Extended risk, version e2. Each component is clipped to 0..100 and rounded to two decimals, halves up:
  *
  * - peg = 100 (1 - exp(-rms / 30)), of the root mean square distance from 1 in 24 hours, where a sample without a quote is
  *   2,000 bps away;

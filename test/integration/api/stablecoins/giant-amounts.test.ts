@@ -181,7 +181,7 @@ test('the largest amounts that the chain allows are published exactly, by every 
 
   const reserves = (await get(`${own}/reserves`)).json()
   expect(reserves.total_backing_usd).toEqual(near((MOST * 1_020_000n) / ONE))
-  expect((await get(`${own}/risk`)).json().components.supply_risk).toBe(15)
+  expect((await get(`${own}/risk`)).json().components.supply_risk).toBe(100)
   await get(`${own}/peg`)
   await get(`${own}/depth`)
   await get(`${own}/roles`)

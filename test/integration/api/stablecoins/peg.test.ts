@@ -140,7 +140,7 @@ describe('as of a past instant', () => {
       const { headers, body } = await peg(app, `?as_of=${text}`)
       expect(body).toMatchObject({ as_of: iso(moment), windows_as_of: iso(moment) })
       expect(headers['x-service-as-of']).toBe(iso(moment))
-      expect(headers['x-methodology-version']).toBe('1')
+      expect(headers['x-methodology-version']).toBe('2')
     }
   })
 

@@ -227,7 +227,7 @@ test('dead books score as the worst and back nothing: never a bid, the only bid 
     const { composite, components, methodology } = (await app.inject(`${own}/risk`)).json()
     const reserves = (await app.inject(`${own}/reserves`)).json()
     const { peg_risk, peg_break_risk } = components
-    expect(methodology).toBe('v1')
+    expect(methodology).toBe('v2')
     return [composite, peg_risk, peg_break_risk, reserves.total_backing_usd]
   }
   expect(Object.fromEntries(await Promise.all(names.map(async (name, i) => [name, await published(i)])))).toEqual({

@@ -245,7 +245,7 @@ describe('at the edges', () => {
     })
     await snapshotRisk(clickhouse, slotAt('risk', end))
     const answer = await riskOf(app, end)
-    expect(answer.extended).toMatchObject({ is_complete: false, left_out: [], version: 'e1' })
+    expect(answer.extended).toMatchObject({ is_complete: false, left_out: [], version: 'e2' })
     expect(inputsOf(answer)).toMatchObject({ hhi: 10_000, headroom_share: 1, exit_share: null, rms_bps_24h: 2000 })
     expect((answer.extended as Body).missing).toEqual(['exit_share', ...SIZES.map((size) => `exit_cost_bps_${size}`)])
     // Never sold, all held by one, no cap.

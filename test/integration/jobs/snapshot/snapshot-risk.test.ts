@@ -234,12 +234,12 @@ describe('inputs', () => {
     await snapshotRisk(clickhouse, slotAt('risk', at))
     expect(await risk(app, at)).toEqual({
       address: STABLE,
-      methodology: 'v1',
+      methodology: 'v2',
       computed_at: new Date(at * 1000).toISOString(),
       // 100 (1 - exp(-(2 x 10 + 10) / 60)); 40 + 5 + 15; uncapped; paused.
-      components: { peg_risk: 39.35, peg_break_risk: 60, supply_risk: 15, policy_risk: 100 },
-      composite: 46.74,
-      extended: expect.objectContaining({ version: 'e1' }),
+      components: { peg_risk: 39.35, peg_break_risk: 60, supply_risk: 100, policy_risk: 100 },
+      composite: 63.74,
+      extended: expect.objectContaining({ version: 'e2' }),
       inputs: {
         quoted_count_24h: 2,
         unquoted_count_24h: 0,

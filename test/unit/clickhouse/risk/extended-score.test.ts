@@ -29,10 +29,13 @@ const SIZES = [1_000, 10_000, 100_000, 1_000_000]
 
 test('the worked example of the methodology gives the documented result', () => {
   expect(extendedScore(EXAMPLE, [])).toEqual({
-    score: 44.285,
-    components: { peg: 32.97, breaks: 65, liquidity: 38.17, concentration: 50, issuance: 20, policy: 65 },
+    score: 42.285,
+    components: { peg: 32.97, breaks: 65, liquidity: 38.17, concentration: 50, issuance: 20, policy: 45 },
   })
-  expect(extendedScore(EXAMPLE, ['concentration'])).toMatchObject({ score: 43.65, components: { concentration: null } })
+  expect(extendedScore(EXAMPLE, ['concentration'])).toMatchObject({
+    score: 41.428,
+    components: { concentration: null },
+  })
   const moves = movesOf(EXAMPLE, SIZES, [])
   expect(moves.get('liquidity')).toEqual({
     raised_most_by: {

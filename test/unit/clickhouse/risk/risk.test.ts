@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type RiskInputs, riskScore } from '../../../../clickhouse/risk/score.js'
+import { RATINGS, ratePolicy } from '../../../../api/stablecoins/briefings/ratings.js'
+import { type ExtendedInputs, extendedScore } from '../../../../clickhouse/risk/extended/score.js'
+import { headroomShare, type RiskInputs, riskScore } from '../../../../clickhouse/risk/score.js'
 import type { PolicyType } from '../../../../clickhouse/stablecoins/newest-states.js'
 
 const UNCAPPED = 340282366920938463463374607431768211455n
@@ -30,6 +32,22 @@ function sequence(seed: number): (below: number) => number {
   }
 }
 
+const extendedComponents = (changes: Partial<ExtendedInputs>) => {
+  const { has_open_mild, has_open_severe, mild_events_7d, severe_events_7d, paused, policy_type, policy_events_7d } =
+    calm
+  const ofBoth = {
+    has_open_mild,
+    has_open_severe,
+    mild_events_7d,
+    severe_events_7d,
+    paused,
+    policy_type,
+    policy_events_7d,
+  }
+  const others = { rms_bps_24h: 0, unquoted_seconds: 0, exit_share: 1, exit_cost_bps: [0], hhi: 0, headroom_share: 0.5 }
+  return extendedScore({ ...ofBoth, ...others, ...changes }, []).components
+}
+
 const score = (changes: Partial<RiskInputs>) => riskScore({ ...calm, ...changes })
 
 test('the worked example of the methodology gives the documented result', () => {
@@ -45,14 +63,14 @@ test('the worked example of the methodology gives the documented result', () => 
     policy_events_7d: 3,
   }
   const example = score(inputs)
-  const others = { supply_risk: 64, policy_risk: 65 }
-  expect(example).toEqual({ ...others, peg_risk: 35.6, peg_break_risk: 65, composite: 53.04 })
+  const others = { supply_risk: 20, policy_risk: 45 }
+  expect(example).toEqual({ ...others, peg_risk: 35.6, peg_break_risk: 65, composite: 42.24 })
   const unquoted = score({ ...inputs, unquoted_share_24h: 0.000695, unquoted_seconds: 60 })
-  expect(unquoted).toEqual({ ...others, peg_risk: 97.15, peg_break_risk: 100, composite: 88.16 })
+  expect(unquoted).toEqual({ ...others, peg_risk: 97.15, peg_break_risk: 100, composite: 77.36 })
 })
 
 test('in calm conditions only the supply and the least restrictive policy count', () => {
-  expect(score({})).toEqual({ peg_risk: 0, peg_break_risk: 0, supply_risk: 25, policy_risk: 10, composite: 6 })
+  expect(score({})).toEqual({ peg_risk: 0, peg_break_risk: 0, supply_risk: 50, policy_risk: 10, composite: 11 })
 })
 
 describe('peg', () => {
@@ -150,13 +168,13 @@ describe('peg breaks', () => {
 
 describe('supply', () => {
   test.for([
-    [0n, UNCAPPED, 15],
-    [10n ** 30n, UNCAPPED, 15],
-    [0n, 100n, 0],
-    [90n, 100n, 81],
-    [100n, 100n, 100],
-    [200n, 100n, 100],
-    [0n, 0n, 100],
+    [0n, UNCAPPED, 100],
+    [10n ** 30n, UNCAPPED, 100],
+    [0n, 100n, 100],
+    [90n, 100n, 10],
+    [100n, 100n, 0],
+    [200n, 100n, 0],
+    [0n, 0n, 0],
     [null, null, 100],
   ] as const)('%s of %s gives %d', ([supply_raw, cap_raw, supply_risk]) => {
     expect(score({ supply_raw, cap_raw })).toMatchObject({ supply_risk })
@@ -166,9 +184,9 @@ describe('supply', () => {
 describe('policy', () => {
   test.for<[PolicyType | null, number]>([
     ['allow_all', 10],
-    ['whitelist', 30],
-    ['compound', 40],
-    ['blacklist', 50],
+    ['blacklist', 30],
+    ['whitelist', 40],
+    ['compound', 50],
     ['reject_all', 100],
     [null, 100],
   ])('%s gives %d, plus 5 for each event, and 100 when paused', ([policy_type, policy_risk]) => {
@@ -177,6 +195,34 @@ describe('policy', () => {
     expect(score({ policy_type, policy_events_7d: 2 })).toMatchObject({ policy_risk: more })
     if (policy_type) expect(score({ policy_type, paused: true })).toMatchObject({ policy_risk: 100 })
   })
+})
+
+test('what is riskier is the same in the composite, in extended risk and in the ratings of briefings', () => {
+  const types: PolicyType[] = ['allow_all', 'blacklist', 'whitelist', 'compound', 'reject_all', 'unknown']
+  const ofType = types.map((policy_type) => ({
+    composite: score({ policy_type }).policy_risk,
+    extended: extendedComponents({ policy_type }).policy,
+    rating: RATINGS.indexOf(
+      ratePolicy({ type: policy_type, policy_id: '4', policy_admin: null, paused: false }).rating,
+    ),
+  }))
+  for (const [i, points] of ofType.entries())
+    for (const before of ofType.slice(0, i)) {
+      expect(points.composite).toBeGreaterThanOrEqual(before.composite)
+      expect(points.extended).toBe(points.composite)
+      expect(points.rating).toBeGreaterThanOrEqual(before.rating)
+    }
+  // A higher cap, and none at all: more can be minted.
+  const caps = [100n, 101n, 200n, 10n ** 9n, UNCAPPED]
+  const ofCaps = caps.map((cap_raw) => [
+    score({ supply_raw: 100n, cap_raw }).supply_risk,
+    extendedComponents({ headroom_share: headroomShare(100n, cap_raw) }).issuance ?? -1,
+  ])
+  for (const [i, [composite = 0, issuance]] of ofCaps.entries()) {
+    expect(issuance).toBe(composite)
+    expect(composite).toBeGreaterThanOrEqual(ofCaps[i - 1]?.[0] ?? 0)
+  }
+  expect(ofCaps.map(([points]) => points)).toEqual([0, 0.99, 50, 100, 100])
 })
 
 test('the composite is the weighted sum of the published components, and at most 100', () => {
