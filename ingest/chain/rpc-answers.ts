@@ -9,6 +9,9 @@ export class RpcAnswerError extends PlumblineError {
   }
 }
 
+/** The node does not have a block, or no longer has it. */
+export class BlockMissingError extends RpcAnswerError {}
+
 const HASH = /^0x[0-9a-fA-F]{64}$/
 const HEX = /^0x[0-9a-fA-F]*$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/

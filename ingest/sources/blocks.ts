@@ -1,8 +1,14 @@
 import { numberToHex, pad, toEventSelector } from 'viem'
 import { FEE_MANAGER } from '../chain/addresses.js'
 import type { BlockRange } from '../chain/block-ranges.js'
-import { RawHeader, type RawLog, RawReceipt, RawSigners, RpcAnswerError } from '../chain/rpc-answers.js'
-import { BlockMissingError } from './chain-changed.js'
+import {
+  BlockMissingError,
+  RawHeader,
+  type RawLog,
+  RawReceipt,
+  RawSigners,
+  RpcAnswerError,
+} from '../chain/rpc-answers.js'
 import { logsBloom, readLogs } from './logs.js'
 import type { Rpc } from './rpc.js'
 

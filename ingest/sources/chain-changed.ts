@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem'
 import { PlumblineError } from '../../process/errors.js'
-import { RawHeader, RpcAnswerError } from '../chain/rpc-answers.js'
+import { BlockMissingError, RawHeader } from '../chain/rpc-answers.js'
 import type { BlockId } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
@@ -10,9 +10,6 @@ export class ChainChangedError extends PlumblineError {
     super(message, { retryable: false })
   }
 }
-
-/** The node does not have a block, or no longer has it. */
-export class BlockMissingError extends RpcAnswerError {}
 
 /**
  * Number of failed reads after which a block counts as removed rather than not yet available: nodes behind one address

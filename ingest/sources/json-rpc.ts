@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import { Agent, errors, interceptors } from 'undici'
 import { BaseError, HttpRequestError, ResponseBodyTooLargeError, RpcRequestError, TimeoutError } from 'viem'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { partsOf } from './multicall.js'
+import { partsOf } from './parts.js'
 import { isAnswered, isRateLimited, isTimeout } from './refusals.js'
 import { createRequestSize } from './request-size.js'
 

@@ -3,6 +3,7 @@ import pLimit from 'p-limit'
 import { BaseError, type Hex, numberToHex, toFunctionSelector } from 'viem'
 import { BLOCK_HASHES, BLOCK_HASHES_HELD, MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, Quantity, RpcAnswerError } from '../chain/rpc-answers.js'
+import { partsOf } from './parts.js'
 import type { Rpc } from './rpc.js'
 import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
 
@@ -152,10 +153,6 @@ async function runGathered(rpc: Rpc, groups: readonly CallGroup[]): Promise<Arra
   await Promise.all([...byBlock.values()].map((blockGroups) => inTurn(() => runAt(blockGroups))))
   return groups.map((group) => resultsOf.get(group) as CallResult[] | Error)
 }
-
-/** Calls in parts of `size`. */
-export const partsOf = <Item>(calls: readonly Item[], size: number): Item[][] =>
-  Array.from({ length: Math.ceil(calls.length / size) }, (_, i) => calls.slice(i * size, (i + 1) * size))
 
 /** The result of each call, or why the part with it failed: of a thousand stables' depths, a few parts may. */
 async function settleParts(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Array<CallResult | Error>> {

@@ -2,14 +2,20 @@ import type { Logger } from 'pino'
 import { BaseError, numberToHex, RpcRequestError } from 'viem'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
-import { Quantity, RawHeader } from '../chain/rpc-answers.js'
-import { isRateLimited, retryAfterMs } from './refusals.js'
+import { Quantity, RawHeader, RpcAnswerError } from '../chain/rpc-answers.js'
+import { isRateLimited, reasonOf, retryAfterMs } from './refusals.js'
 
 /** Sends one JSON-RPC call, once. */
 export type Send = (method: string, params: unknown[]) => Promise<unknown>
 
 /** One of the nodes in RPC_URL. `name` is safe to log: a URL may contain a key. */
 export type Node = { name: string; send: Send }
+
+export type NodePool = {
+  send: Send
+  /** Of nodes that have answered the calls of a read, one has given a wrong answer: it is asked after the others. */
+  distrust: (answered: ReadonlySet<Node>) => void
+}
 
 /** Two nodes have different histories, and only a person can decide which is right. */
 class NodesDisagreeError extends PlumblineError {
@@ -25,6 +31,8 @@ type Health = {
   latency: number
   failures: number
   consecutiveFailures: number
+  /** How often it has given a wrong answer. Right answers to other calls do not make up for it. */
+  wrongAnswers: number
   restsUntil: number
   /** The newest block that it is known to have. */
   head: number | null
@@ -34,7 +42,6 @@ type Health = {
 const WEIGHT = 0.2
 const FIRST_REST_MS = 1000
 const LONGEST_REST_MS = 30_000
-const Head = RawHeader.pick({ number: true, hash: true })
 const Genesis = RawHeader.pick({ hash: true })
 const HeadTag = z.enum(['latest', 'finalized'])
 type HeadTag = z.infer<typeof HeadTag>
@@ -53,26 +60,47 @@ function neededBlock(method: string, params: readonly unknown[]): number | null 
  * with NodesDisagreeError if a node is on another chain, or has another hash for a final block: the block
  * `finalityDepth` behind `latest`, or, if that is 0, the `finalized` one.
  */
-export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Logger): Send {
-  const pool = new NodePool(nodes, finalityDepth, log)
-  return (method, params) =>
-    method === 'eth_getBlockByNumber' && HeadTag.safeParse(params[0]).success
-      ? pool.newestHead(params[0] as HeadTag)
-      : pool.send(method, params)
+export function nodePool(nodes: readonly Node[], options: Options): NodePool {
+  const pool = new HealthPool(nodes, options)
+  return {
+    send: (method, params) =>
+      method === 'eth_getBlockByNumber' && HeadTag.safeParse(params[0]).success
+        ? pool.newestHead(params[0] as HeadTag)
+        : pool.send(method, params),
+    distrust: (answered) => pool.distrust(answered),
+  }
 }
 
-class NodePool {
+type Options = {
+  finalityDepth: number
+  /** Called with the node that has answered a call for other than the head. */
+  noteAnswer: (node: Node) => void
+  log: Logger
+}
+
+class HealthPool {
   readonly #pool: readonly Health[]
   readonly #finalityDepth: number
+  readonly #noteAnswer: Options['noteAnswer']
   readonly #log: Logger
   /** The newest block about which the nodes were found to agree. */
   #agreedBlock = -1
 
-  constructor(nodes: readonly Node[], finalityDepth: number, log: Logger) {
+  constructor(nodes: readonly Node[], { finalityDepth, noteAnswer, log }: Options) {
     this.#pool = nodes.map((node) => ({
-      ...{ node, latency: 0, failures: 0, consecutiveFailures: 0, restsUntil: 0, head: null, identity: null },
+      ...{
+        node,
+        latency: 0,
+        failures: 0,
+        consecutiveFailures: 0,
+        wrongAnswers: 0,
+        restsUntil: 0,
+        head: null,
+        identity: null,
+      },
     }))
     this.#finalityDepth = finalityDepth
+    this.#noteAnswer = noteAnswer
     this.#log = log
   }
 
@@ -87,8 +115,12 @@ class NodePool {
       try {
         await this.#identify(health)
         const answer = await this.#ask(health, method, params)
-        if (answer !== null) return answer
-        hasNullAnswer = true
+        if (answer === null) {
+          hasNullAnswer = true
+          continue
+        }
+        this.#noteAnswer(health.node)
+        return answer
       } catch (error) {
         if (error instanceof NodesDisagreeError) throw error
         failure = error
@@ -125,6 +157,15 @@ class NodePool {
     return heads.find(({ answer }) => answer.number === Math.max(...numbers))?.answer.raw
   }
 
+  distrust(answered: ReadonlySet<Node>): void {
+    const asked = this.#pool.filter(({ node }) => answered.has(node)).sort((a, b) => cost(a) - cost(b))
+    const [best] = asked
+    // Of reads that were under way together, one counts.
+    if (!best || asked.some(({ restsUntil }) => restsUntil > Date.now())) return
+    rest(best, ++best.wrongAnswers)
+    this.#log.warn({ node: best.node.name }, 'a node gave a wrong answer: asking the others')
+  }
+
   /** The nodes that may have the blocks of a call, the best first; all of them if none may. */
   #nodesFor(method: string, params: readonly unknown[]): Health[] {
     const needed = neededBlock(method, params)
@@ -146,10 +187,8 @@ class NodePool {
       const isRefusal = error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null
       const isAnswer = isRefusal && !isRateLimited(error)
       if (!isAnswer && now >= health.restsUntil) {
-        health.failures += WEIGHT * (1 - health.failures)
-        const restMs = Math.min(FIRST_REST_MS * 2 ** health.consecutiveFailures++, LONGEST_REST_MS)
-        health.restsUntil = now + Math.max(restMs, retryAfterMs(error, now))
-        this.#log.warn({ node: health.node.name, reason: firstLine(error) }, 'a node failed: asking the others')
+        rest(health, health.consecutiveFailures++, retryAfterMs(error, now))
+        this.#log.warn({ node: health.node.name, reason: reasonOf(error) }, 'a node failed: asking the others')
       }
       throw error
     }
@@ -157,16 +196,24 @@ class NodePool {
 
   async #header(health: Health, block: string) {
     const raw = await this.#ask(health, 'eth_getBlockByNumber', [block, false])
-    return { raw, ...Head.parse(raw) }
+    return { raw, ...this.#parsed(health, RawHeader, raw) }
+  }
+
+  /** An answer of a node in its shape. Throws RpcAnswerError for any other, which counts as a wrong answer. */
+  #parsed<Shape extends z.ZodType>(health: Health, shape: Shape, answer: unknown): z.output<Shape> {
+    const { success, data } = shape.safeParse(answer)
+    if (success) return data
+    this.distrust(new Set([health.node]))
+    throw new RpcAnswerError(`${health.node.name} returned an unexpected answer`)
   }
 
   /** Checks that the node is on the same chain as the others. */
   async #identify(health: Health): Promise<void> {
     if (health.identity !== null) return
-    const [chain, genesis] = await Promise.all([
-      this.#ask(health, 'eth_chainId', []).then((answer) => Quantity.parse(answer)),
-      this.#ask(health, 'eth_getBlockByNumber', ['0x0', false]).then((answer) => Genesis.parse(answer).hash),
-    ])
+    // One after the other: a node that is down gets a single request.
+    const chain = this.#parsed(health, Quantity, await this.#ask(health, 'eth_chainId', []))
+    const block = await this.#ask(health, 'eth_getBlockByNumber', ['0x0', false])
+    const genesis = this.#parsed(health, Genesis, block).hash
     health.identity = `chain ${chain} with genesis ${genesis}`
     const differing = this.#pool.find(({ identity }) => identity !== null && identity !== health.identity)
     if (!differing) return
@@ -199,11 +246,15 @@ async function answersOf<Answer>(nodes: readonly Health[], read: (health: Health
   return answers
 }
 
+/** Counts a failure of a node, which is then asked last for a while: longer with each that it had before. */
+function rest(health: Health, before: number, leastMs = 0): void {
+  health.failures += WEIGHT * (1 - health.failures)
+  const restMs = Math.min(FIRST_REST_MS * 2 ** before, LONGEST_REST_MS)
+  health.restsUntil = Date.now() + Math.max(restMs, leastMs)
+}
+
 /** What it costs to ask a node: its latency, more if it often fails; a resting node is asked last. */
 const cost = ({ latency, failures, restsUntil }: Health): number =>
   (restsUntil > Date.now() ? 1e9 : 0) + (latency + 1) * (1 + 10 * failures)
 
 const nameIdentity = ({ node: { name }, identity }: Health) => ({ name, answer: identity ?? '' })
-
-const firstLine = (error: unknown): string =>
-  String(error instanceof Error ? error.message : error).split('\n')[0] ?? ''

@@ -4,7 +4,8 @@ import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { type BlockId, type Call, type CallResult, partsOf, runCalls, runOfStrangers } from './multicall.js'
+import { type BlockId, type Call, type CallResult, runCalls, runOfStrangers } from './multicall.js'
+import { partsOf } from './parts.js'
 import type { Rpc } from './rpc.js'
 
 const AMOUNT_IN = toFunctionSelector('quoteSwapExactAmountIn(address,address,uint128)')

@@ -77,3 +77,13 @@ function saidMs(error: unknown): number {
   const match = /(?:retry|again) (?:in|after) (\d+)(ms|s|m)/i.exec(causes.map(textOf).join(' '))
   return match ? Number(match[1]) * UNITS[match[2]?.toLowerCase() as keyof typeof UNITS] : 0
 }
+
+/** Most characters that are logged of a failure: a node may answer with a whole page. */
+const REASON_LENGTH = 300
+
+/** Why a request failed. viem's own message continues with the URL, which may contain a key, and the whole request. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof BaseError)) return error instanceof Error ? error.message : String(error)
+  const parts = new Set([error.shortMessage, error.details])
+  return [...parts].filter(Boolean).join(' ').split('\n').join(' ').slice(0, REASON_LENGTH)
+}

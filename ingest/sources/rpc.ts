@@ -1,33 +1,23 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setMaxListeners } from 'node:events'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
-import { BaseError } from 'viem'
 import type { z } from 'zod'
 import type { CallOutcome } from '../../clickhouse/chain/node-calls.js'
 import { PlumblineError } from '../../process/errors.js'
 import { NETWORKS } from '../chain/networks.js'
-import { RpcAnswerError } from '../chain/rpc-answers.js'
+import { BlockMissingError, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { IngestConfig } from '../config.js'
 import { jsonRpcAt } from './json-rpc.js'
-import { type Node, nodePool, type Send } from './node-pool.js'
+import { type Node, type NodePool, nodePool, type Send } from './node-pool.js'
 import { createPace } from './pace.js'
-import { isAnswered, isRateLimited, isTimeout } from './refusals.js'
+import { isAnswered, isRateLimited, isTimeout, reasonOf } from './refusals.js'
 import { isStateUnavailable } from './state-unavailable.js'
-
-/** Most characters that are logged of a failure: a node may answer with a whole page. */
-const REASON_LENGTH = 300
-
-/** Why a request failed. viem's own message continues with the URL, which may contain a key, and the whole request. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof BaseError)) return error instanceof Error ? error.message : String(error)
-  const parts = new Set([error.shortMessage, error.details])
-  return [...parts].filter(Boolean).join(' ').split('\n').join(' ').slice(0, REASON_LENGTH)
-}
 
 /** Every attempt failed: the node did not answer, answered too late, or refused. */
 class RpcError extends PlumblineError {
-  constructor(what: string, cause: unknown) {
-    super(`${what}: ${reasonOf(cause)}`, { retryable: true, cause })
+  constructor(what: string, reason: string, cause: unknown) {
+    super(`${what}: ${reason}`, { retryable: true, cause })
   }
 }
 
@@ -116,6 +106,9 @@ export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal, ob
     observer,
   })
 
+/** The nodes that have answered calls of the read that is running. */
+const answering = new AsyncLocalStorage<Set<Node>>()
+
 function nodeAt(url: string, { batchSize, timeoutMs, signal }: RpcOptions): Node {
   const { single, batched } = jsonRpcAt(url, {
     ...{ batchSize, batchLength: MOST_REQUEST, batchesAtOnce: BATCHES_AT_ONCE, timeoutMs },
@@ -133,21 +126,33 @@ function nodeAt(url: string, { batchSize, timeoutMs, signal }: RpcOptions): Node
   return { name: new URL(url).host, send }
 }
 
+/** A single node as a pool. */
+const poolOf = (node: Node, noteAnswer: (node: Node) => void): NodePool => ({
+  send: async (method, params) => {
+    const answer = await node.send(method, params)
+    noteAnswer(node)
+    return answer
+  },
+  distrust: () => {},
+})
+
 /** A client for one JSON-RPC node, or for several as one. Sends nothing before the first request. */
 export function rpcAt(options: RpcOptions): Rpc {
   const { urls, finalityDepth, log, signal, observer } = options
   const nodes = urls.map((url) => nodeAt(url, options))
   const [only] = nodes
+  const noteAnswer = (node: Node): void => void answering.getStore()?.add(node)
+  const pool =
+    nodes.length === 1 && only ? poolOf(only, noteAnswer) : nodePool(nodes, { finalityDepth, noteAnswer, log })
   // Every read that persists listens to it; Node warns of a leak above ten.
   setMaxListeners(0, signal)
-  const send = nodes.length === 1 && only ? only.send : nodePool(nodes, finalityDepth, log)
 
   async function sendOnce(method: string, params: unknown[]): Promise<unknown> {
     const startedAt = performance.now()
     const report = (outcome: CallOutcome): void =>
       observer?.called(method, outcome, (performance.now() - startedAt) / 1000)
     try {
-      const answer = await send(method, params)
+      const answer = await pool.send(method, params)
       report('ok')
       return answer
     } catch (error) {
@@ -187,31 +192,53 @@ export function rpcAt(options: RpcOptions): Rpc {
       const issue = parsed.error.issues[0]
       throw new RpcAnswerError(`${method} returned an unexpected answer: ${issue?.path.join('.')} ${issue?.message}`)
     },
-    persist: (what, read) => persist(what, read, options),
+    persist: (what, read) => persist(what, read, pool.distrust, options),
   }
 }
 
-/** Runs `read` as `Rpc.persist` does. */
+/** Whether nodes have given an answer that cannot be right; one that lacks a block may only lag. */
+const isWrongAnswer = (error: unknown): boolean =>
+  error instanceof RpcAnswerError && !(error instanceof BlockMissingError)
+
+/** Runs `read` as `Rpc.persist` does; `distrust` is called with the nodes one of which has given it a wrong answer. */
 async function persist<Result>(
   what: string,
   read: () => Promise<Result>,
+  distrust: NodePool['distrust'],
   { attempts, log, signal, observer }: RpcOptions,
 ): Promise<Result> {
+  const outer = answering.getStore()
+  let answered = new Set<Node>()
+  const reasonFor = (error: unknown): string => {
+    const names = [...answered].map(({ name }) => name)
+    return isWrongAnswer(error) && names.length > 0
+      ? `${reasonOf(error)} (answered by ${names.join(', ')})`
+      : reasonOf(error)
+  }
   try {
-    return await pRetry(read, {
-      retries: attempts - 1,
-      minTimeout: 200,
-      maxTimeout: 10_000,
-      randomize: true,
-      signal,
-      shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
-      onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
-        if (retriesLeft > 0) observer?.retried()
-        log.warn({ attempt: attemptNumber, retriesLeft, reason: reasonOf(error) }, `${what} failed`)
+    return await pRetry(
+      () => {
+        answered = new Set()
+        return answering.run(answered, read)
       },
-    })
+      {
+        retries: attempts - 1,
+        minTimeout: 200,
+        maxTimeout: 10_000,
+        randomize: true,
+        signal,
+        shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
+        onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
+          if (retriesLeft > 0) observer?.retried()
+          if (isWrongAnswer(error)) distrust(answered)
+          log.warn({ attempt: attemptNumber, retriesLeft, reason: reasonFor(error) }, `${what} failed`)
+        },
+      },
+    )
   } catch (cause) {
     if (signal.aborted || (cause instanceof PlumblineError && !cause.retryable)) throw cause
-    throw new RpcError(`${what} failed ${attempts} times`, cause)
+    throw new RpcError(`${what} failed ${attempts} times`, reasonFor(cause), cause)
+  } finally {
+    for (const node of answered) outer?.add(node)
   }
 }

@@ -1,0 +1,89 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { test as base, beforeAll, describe, expect } from 'vitest'
+import { readBlocks } from '../../../../ingest/sources/blocks.js'
+import { rpcAt } from '../../../../ingest/sources/rpc.js'
+import { useStillChain } from '../../../support/chain.js'
+
+const BLOCKS = 60
+const chain = useStillChain({ historyBlocks: BLOCKS })
+
+type Log = { blockNumber: string; topics: string[]; logIndex: string }
+type Call = { id: number; method: string; params: Array<Record<string, unknown>> }
+type Answer = { id: number; result: unknown }
+/** Changes the answer to a call. */
+type Change = (answer: Answer, call: Call) => void
+type Node = { url: string; calls: () => number }
+
+const test = base.extend<{ nodeThat: (change: Change, ms?: number) => Promise<Node> }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest requires the pattern.
+  nodeThat: async ({}, use) => {
+    const closes: Array<() => void> = []
+    await use(async (change, ms = 0) => {
+      let count = 0
+      const server = createServer(async (request, response) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of request) chunks.push(chunk as Buffer)
+        const body = Buffer.concat(chunks).toString()
+        const headers = { 'content-type': 'application/json' }
+        const answers = (await (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).json()) as
+          | Answer
+          | Answer[]
+        await sleep(ms)
+        const calls: Call[] = [JSON.parse(body)].flat()
+        count += calls.length
+        for (const answer of [answers].flat()) change(answer, calls.find(({ id }) => id === answer.id) as Call)
+        response.writeHead(200, headers).end(JSON.stringify(answers))
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      closes.push(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+      return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => count }
+    })
+    for (const close of closes) close()
+  },
+})
+
+/** A client for the nodes of these URLs, and what it logs. */
+function clientFor(urls: string[], attempts = 4) {
+  const logged: Array<{ reason?: string; node?: string; msg: string }> = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  const signal = new AbortController().signal
+  const rpc = rpcAt({ urls, finalityDepth: 64, batchSize: 50, timeoutMs: 20_000, attempts, log, signal })
+  return { rpc, logged }
+}
+
+test.for<[string, string, (result: Record<string, unknown> & Log[]) => unknown]>([
+  ['headers that do not form a chain', 'eth_getBlockByNumber', (block) => ({ ...block, parentHash: block.hash })],
+  ['headers without their fields', 'eth_getBlockByNumber', ({ number, hash }) => ({ number, hash })],
+  ['the header of another block', 'eth_getBlockByNumber', (block) => ({ ...block, number: '0x7' })],
+  ['no logs', 'eth_getLogs', () => []],
+  ['only the first logs', 'eth_getLogs', (logs) => logs.slice(0, 1)],
+  ['garbage for logs', 'eth_getLogs', () => 'logs'],
+])('of two nodes, one that answers %s is asked after the other', async ([, method, change], { nodeThat }) => {
+  const wrong = await nodeThat((answer, call) => {
+    if (call.method === method && answer.result !== null && (call.params[0] as unknown) !== '0x0')
+      answer.result = change(answer.result as Record<string, unknown> & Log[])
+  })
+  // It ranks first because it is the faster one.
+  const right = await nodeThat(() => undefined, 200)
+  const { rpc, logged } = clientFor([wrong.url, right.url])
+  const blocks = await rpc.persist('read them', () => readBlocks(rpc, 20, 23))
+  expect(blocks.map(({ number }) => number)).toEqual([20, 21, 22, 23])
+  const { host } = new URL(wrong.url)
+  expect(logged.map(({ node }) => node)).toContain(host)
+  expect(logged.map(({ reason }) => reason)).toContainEqual(expect.stringContaining(host))
+})
+
+test('the first failure of a read that is repeated is logged with what the node said', async ({ nodeThat }) => {
+  const { url } = await nodeThat((answer) => {
+    Object.assign(answer, { result: undefined, error: { code: -32000, message: 'Forwarder error 1000' } })
+  })
+  const { rpc, logged } = clientFor([url], 2)
+  await expect(rpc.persist('read them', () => readBlocks(rpc, 20, 21))).rejects.toThrow('Forwarder error 1000')
+  expect(logged[0]).toMatchObject({ msg: 'read them failed', reason: expect.stringContaining('Forwarder error 1000') })
+})
