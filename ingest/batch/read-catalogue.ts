@@ -5,7 +5,9 @@ import type { ChainEvent } from '../chain/event-types.js'
 import { decodeLog, topicsOf } from '../chain/events.js'
 import { type RawHeader, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { Registry } from '../knowledge/registry.js'
+import { readLogsOf } from '../sources/blocks.js'
 import { type LogRange, readHeader, type StreamOptions, streamLogs } from '../sources/log-stream.js'
+import { logsBloom, mayContain } from '../sources/logs.js'
 import type { Rpc } from '../sources/rpc.js'
 import { catalogueRows } from '../stages/catalogue-rows.js'
 import { readAhead } from '../stages/read-ahead.js'
@@ -23,6 +25,9 @@ const TOPICS = topicsOf([
   'RoleMembershipUpdated',
   'RoleAdminUpdated',
 ])
+const FILTER = { topics: [TOPICS] }
+/** The bloom filter of a block without logs. */
+const NO_LOGS = logsBloom([])
 const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
 /**
  * A batch ends with the range that brings it to so many blocks, logs or ranges. The last bounds what a process that ends
@@ -31,7 +36,12 @@ const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
 const BATCH_BLOCKS = 500_000
 const BATCH_LOGS = 10_000
 const BATCH_RANGES = 200
-/** Batches whose ends are read ahead. */
+/**
+ * Headers of a batch with which its logs are compared, and of the first batch: a node that has dropped old logs leaves
+ * them out without an error.
+ */
+const [SAMPLES, SAMPLES_OF_OLDEST] = [8, 48]
+/** Batches whose headers are read ahead. */
 const BATCHES_IN_WORK = 4
 
 export type ReadOptions = {
@@ -71,34 +81,90 @@ export async function* readCatalogue(
   isOneBatch = false,
 ): AsyncGenerator<Batch> {
   const { rpc, stream } = options
-  const filter = { topics: [TOPICS] }
-  const ranges = gathered(streamLogs(rpc, filter, range, stream), isOneBatch)
-  const bounded = readAhead(ranges, BATCHES_IN_WORK, (read) =>
-    rpc.persist(`read the ends of blocks ${read.from} to ${read.to}`, () => withEnds(rpc, read)),
+  const ranges = gathered(streamLogs(rpc, FILTER, range, stream), isOneBatch)
+  const again = (read: BlockRange) => rereadLogs(options, read)
+  const checked = readAhead(ranges, BATCHES_IN_WORK, (read) =>
+    rpc.persist(
+      `check the logs of blocks ${read.from} to ${read.to}`,
+      rereading(
+        read,
+        () => again(read),
+        (logs) => checkedLogs(rpc, logs),
+      ),
+    ),
   )
-  for await (const read of bounded) {
-    let firstRead: BoundedLogs | null = read
-    yield await rpc.persist(`read the catalogue of blocks ${read.from} to ${read.to}`, async () => {
-      // A failure may be the node's, which has left something out.
-      const logs = firstRead ?? (await rereadLogs(options, read))
-      firstRead = null
-      return batchOf(rpc, registry, logs)
-    })
+  for await (const read of checked) {
+    yield await rpc.persist(
+      `read the catalogue of blocks ${read.from} to ${read.to}`,
+      rereading(
+        read,
+        async () => checkedLogs(rpc, await again(read)),
+        (logs) => batchOf(rpc, registry, logs),
+      ),
+    )
+  }
+}
+
+/**
+ * A step on what was read. Run again after RpcAnswerError, it uses what `again` reads, because a node may have left
+ * something out.
+ */
+function rereading<Read, Result>(read: Read, again: () => Promise<Read>, step: (read: Read) => Promise<Result>) {
+  let next: Read | null = read
+  return async (): Promise<Result> => {
+    next ??= await again()
+    try {
+      return await step(next)
+    } catch (error) {
+      if (error instanceof RpcAnswerError) next = null
+      throw error
+    }
   }
 }
 
 /** The logs of a batch with the headers of its first and last block. */
 type BoundedLogs = LogRange & { first: RawHeader; last: RawHeader }
 
-async function withEnds(rpc: Rpc, range: LogRange): Promise<BoundedLogs> {
-  const [first, last] = await Promise.all([readHeader(rpc, range.from), readHeader(rpc, range.to)])
-  return { ...range, first, last }
+/** Blocks of a range at equal distances, its first and last among them. */
+function samplesOf({ from, to }: BlockRange): number[] {
+  const parts = Math.max(1, Math.min(to - from, (from === FIRST_BLOCK ? SAMPLES_OF_OLDEST : SAMPLES) - 1))
+  const samples = Array.from({ length: parts + 1 }, (_, i) => from + Math.round((i * (to - from)) / parts))
+  return [...new Set(samples)]
+}
+
+/**
+ * The logs of a batch with its ends. Of some of its blocks the headers are read: where such a block may have a log that
+ * the batch lacks, and at the first that has logs at all, all its logs are read. Rejects with RpcAnswerError if the node
+ * does not have these, or if they contain one that the batch lacks.
+ */
+async function checkedLogs(rpc: Rpc, range: LogRange): Promise<BoundedLogs> {
+  const headers = await Promise.all(samplesOf(range).map((number) => readHeader(rpc, number)))
+  const withLogs = headers.filter(({ logsBloom }) => logsBloom !== NO_LOGS)
+  const doubtful = withLogs.filter(
+    ({ number, logsBloom }, i) =>
+      i === 0 || (!range.blocks.has(number) && TOPICS.some((topic) => mayContain(logsBloom, topic))),
+  )
+  await Promise.all(doubtful.map((header) => checkBlock(rpc, range, header)))
+  return { ...range, first: headers[0] as RawHeader, last: headers.at(-1) as RawHeader }
+}
+
+async function checkBlock(rpc: Rpc, { from, to, logs }: LogRange, header: RawHeader): Promise<void> {
+  const all = await readLogsOf(rpc, header)
+  const wanted = all.filter(({ topics }) => TOPICS.includes(topics[0] ?? ''))
+  const lacking = wanted.filter(
+    ({ logIndex }) => !logs.some((log) => log.blockNumber === header.number && log.logIndex === logIndex),
+  )
+  if (lacking.length > 0) {
+    throw new RpcAnswerError(
+      `the logs of blocks ${from} to ${to} lack ${lacking.length} of block ${header.number}, as if the node had dropped old ones`,
+    )
+  }
 }
 
 /** The logs of a batch, read again, with all times from headers. */
-async function rereadLogs({ rpc, stream }: ReadOptions, { from, to }: BlockRange): Promise<BoundedLogs> {
-  const again = streamLogs(rpc, { topics: [TOPICS] }, { from, to }, { ...stream, doubtsTimes: true })
-  for await (const range of gathered(again, true)) return withEnds(rpc, range)
+async function rereadLogs({ rpc, stream }: ReadOptions, { from, to }: BlockRange): Promise<LogRange> {
+  const again = streamLogs(rpc, FILTER, { from, to }, { ...stream, doubtsTimes: true })
+  for await (const range of gathered(again, true)) return range
   throw new Error(`blocks ${from} to ${to} are none`)
 }
 

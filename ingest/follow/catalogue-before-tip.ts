@@ -19,7 +19,7 @@ type Options = ReadOptions & { to: number; clickhouse: ClickHouseClient; log: Lo
 /**
  * Stores what is needed to decode the logs of later blocks: the stables, their quote tokens and the orders of all
  * blocks up to `to`, which must be final. Resumes where it stopped; resolves to the last block. Only these logs are
- * requested, so if a node leaves some out, that shows only later, when the blocks are read in full.
+ * requested and only some headers, so if a node leaves a few out, that may show only later, when the blocks are read in full.
  */
 export async function readCatalogueBeforeTip(options: Options): Promise<{ block: number; hash: string }> {
   const { clickhouse, log, retryDatabase, to } = options

@@ -111,6 +111,10 @@ export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<Bl
   }))
 }
 
+/** All logs of a block, by its header. Checked to be complete: rejects with RpcAnswerError if they are not. */
+export const readLogsOf = (rpc: Rpc, header: RawHeader): Promise<RawLog[]> =>
+  readLogs(rpc, {}, header.number, header.number, (logs) => checkLogs(rpc, header, logs))
+
 /**
  * Who signed each transaction of a block, by its hash. Rejects with BlockMissingError if the node does not have the
  * block, and with RpcAnswerError if it answers about another.

@@ -35,6 +35,12 @@ export function logsBloom(logs: readonly Loggish[]): string {
   return `0x${filter.toString('hex')}`
 }
 
+/** Whether a block whose header has this filter may have a log with an address or topic; false is certain. */
+export function mayContain(bloom: string, item: string): boolean {
+  const filter = hexToBytes(bloom as `0x${string}`)
+  return bitsOf(item).every((bit) => ((filter[255 - (bit >> 3)] as number) >> (bit & 7)) & 1)
+}
+
 /** What eth_getLogs filters by besides the range; an empty filter requests all logs. A null topic matches any. */
 export type LogFilter = {
   address?: string | readonly string[]

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { test as base, beforeAll, describe, expect } from 'vitest'
+import { readCatalogue } from '../../../../ingest/batch/read-catalogue.js'
+import { createRegistry } from '../../../../ingest/knowledge/registry.js'
 import { readBlocks } from '../../../../ingest/sources/blocks.js'
 import { rpcAt } from '../../../../ingest/sources/rpc.js'
 import { useStillChain } from '../../../support/chain.js'
@@ -56,6 +58,55 @@ function clientFor(urls: string[], attempts = 4) {
   const rpc = rpcAt({ urls, finalityDepth: 64, batchSize: 50, timeoutMs: 20_000, attempts, log, signal })
   return { rpc, logged }
 }
+
+async function catalogueFrom(urls: string[], attempts?: number) {
+  const { rpc } = clientFor(urls, attempts)
+  const stables: string[] = []
+  for await (const { facts } of readCatalogue({ rpc }, createRegistry([], [], []), { from: 1, to: BLOCKS }))
+    stables.push(...facts.stablecoins.map(({ symbol }) => symbol))
+  return stables
+}
+
+const isOld = ({ blockNumber }: Log): boolean => Number(blockNumber) < BLOCKS / 2
+const withoutLogs =
+  (isLeftOut: (log: Log, call: Call) => boolean): Change =>
+  (answer, call) => {
+    if (call.method !== 'eth_getLogs') return
+    answer.result = (answer.result as Log[]).filter((log) => !isLeftOut(log, call))
+  }
+
+describe('a node that leaves out old logs without an error', () => {
+  let expected: string[]
+  beforeAll(async () => {
+    expected = await catalogueFrom([chain.rpcUrl])
+  })
+
+  test.for<[string, Change]>([
+    ['that it has dropped', withoutLogs(isOld)],
+    [
+      'that it has dropped with their receipts',
+      (answer, call) => {
+        withoutLogs(isOld)(answer, call)
+        if (call.method === 'eth_getTransactionReceipt') answer.result = null
+      },
+    ],
+    ['where they are filtered', withoutLogs((log, { params }) => isOld(log) && params[0]?.topics !== undefined)],
+  ])('%s: its catalogue is refused, and another node is asked', async ([, change], { nodeThat }) => {
+    expect(expected).toHaveLength(14)
+    const { url } = await nodeThat(change)
+    const refused = await catalogueFrom([`${url}/?key=k3y`], 2).catch((error: Error) => error.message)
+    expect(refused).toMatch(/logs of (block|blocks 1)/)
+    expect(refused).toContain(`answered by ${new URL(url).host}`)
+    expect(refused).not.toContain('k3y')
+    expect(await catalogueFrom([url, chain.rpcUrl])).toEqual(expected)
+  })
+
+  test('costs a node that leaves out none few more calls', async ({ nodeThat }) => {
+    const node = await nodeThat(() => undefined)
+    await catalogueFrom([node.url])
+    expect(node.calls()).toBeLessThan(80)
+  })
+})
 
 test.for<[string, string, (result: Record<string, unknown> & Log[]) => unknown]>([
   ['headers that do not form a chain', 'eth_getBlockByNumber', (block) => ({ ...block, parentHash: block.hash })],
