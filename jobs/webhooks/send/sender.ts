@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { Agent } from 'undici'
+import { Agent, buildConnector } from 'undici'
 import { type TargetRules, urlProblem } from '../../../clickhouse/webhooks/targets.js'
 import { checkedLookup, type Resolve } from '../guard/checked-lookup.js'
 import { exchange, type Outcome } from './exchange.js'
+import { withoutContinue } from './interim.js'
 
 /** The outcome and timing of an attempt. */
 export type Exchange = Outcome & { startedAt: Date; durationMs: number }
@@ -47,23 +48,29 @@ type Target = { origin: string; path: string } | { problem: string }
 function targetOf(url: string, rules: TargetRules): Target {
   const problem = urlProblem(url, rules)
   if (problem !== null) return { problem }
-  const { origin, pathname, search } = new URL(url)
-  return { origin, path: `${pathname}${search}` }
+  const target = new URL(url)
+  // The dot only says that the name is absolute, as all names here are. No certificate has it.
+  target.hostname = target.hostname.replace(/\.$/, '')
+  return { origin: target.origin, path: `${target.pathname}${target.search}` }
 }
 
 /** Creates a sender that uses persistent HTTP/1.1 connections to checked addresses only. Redirects are not followed. */
 export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: SenderOptions): Sender {
+  const connect = buildConnector({
+    lookup: checkedLookup(resolve, rules),
+    timeout: timeoutMs,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    ...(ca !== undefined && { ca }),
+  })
   const agent = new Agent({
     // The only time limit is that of the exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: {
-      lookup: checkedLookup(resolve, rules),
-      timeout: timeoutMs,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
-      ...(ca !== undefined && { ca }),
-    },
+    connect: (options, callback) =>
+      connect(options, (...[error, socket]) =>
+        error === null ? callback(null, withoutContinue(socket)) : callback(error, null),
+      ),
   })
   // Checked again, although the URL was checked when the subscription was created: the rules may have changed since.
   const targets = new LRUCache<string, Target>({

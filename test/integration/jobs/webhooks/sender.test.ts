@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { TLSSocket } from 'node:tls'
 import { expect, vi } from 'vitest'
 import { createSender, isSuccess } from '../../../../jobs/webhooks/send/sender.js'
 import { type IpNetwork, parseIpNetwork } from '../../../../process/ip-networks.js'
@@ -224,7 +226,7 @@ test.for(Object.entries(BROKEN))(
       status: null,
       error,
       response: '',
-      retryAfter: null,
+      waitMs: null,
       startedAt: expect.any(Date),
       durationMs: expect.any(Number),
     })
@@ -293,4 +295,78 @@ test('a certificate must be trusted and match the name, although the sender look
   expect(requests).toBe(0)
   expect(await trusting.send(`https://receiver.test:${port}`)).toMatchObject({ status: 200, error: null })
   expect(await trusting.send(`https://127.0.0.1:${port}`)).toMatchObject({ status: 200, error: null })
+})
+
+test('a certificate is checked for the name without the dot that makes it absolute', async ({ running, sending }) => {
+  let host: string | undefined
+  let servername: unknown
+  const { port } = await running(
+    tlsReceiver(SELF_SIGNED, (request, response) => {
+      host = request.headers.host
+      servername = (request.socket as TLSSocket).servername
+      response.end()
+    }),
+  )
+  const { send } = await sending({ answers, ca: SELF_SIGNED.cert })
+  expect(await send(`https://receiver.test.:${port}`)).toMatchObject({ status: 200, error: null })
+  expect([host, servername]).toEqual([`receiver.test:${port}`, 'receiver.test'])
+  expect(await send(`https://other.test.:${port}`)).toMatchObject({ error: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+})
+
+/** Interim responses that nobody asked for. */
+const INTERIM: Record<string, string> = {
+  '100': 'HTTP/1.1 100 Continue\r\n\r\n',
+  '100 with headers': 'HTTP/1.1 100 Continue\r\nServer: a proxy\r\n\r\n',
+  '102': 'HTTP/1.1 102 Processing\r\n\r\n',
+  '103': 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n',
+  several: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n',
+  none: '',
+}
+
+test.for(Object.entries(INTERIM))(
+  'what comes before the final response is skipped, in one piece or byte by byte: %s',
+  async ([, interim], { running, sending }) => {
+    const said = `${interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`
+    let requests = 0
+    const accept = (isWhole: boolean) => (socket: Socket) =>
+      socket.on('data', async () => {
+        requests++
+        for (const piece of isWhole ? [said] : said) {
+          socket.write(piece)
+          await nextTurn()
+        }
+      })
+    const { send } = await sending()
+    for (const isWhole of [true, false]) {
+      const { port } = await running(tcpReceiver(accept(isWhole)))
+      // The second one, on the same connection or another.
+      for (let n = 0; n < 2; n++) {
+        expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ status: 200, error: null, response: 'ok' })
+        await nextTurn()
+      }
+    }
+    expect(requests).toBe(4)
+  },
+)
+
+test('a receiver that says 100 and no more, or one without end, has not answered', async ({ running, sending }) => {
+  const { send } = await sending({ timeoutMs: SHORT_MS })
+  const silent = await running(tcpReceiver(saying('HTTP/1.1 100 Continue\r\n\r\n')))
+  const closing = await running(tcpReceiver((socket) => socket.once('data', () => socket.end('HTTP/1.1 100 Con'))))
+  const endless = await running(
+    tcpReceiver((socket) => {
+      const drip = setInterval(() => socket.write(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(1000)}\r\n\r\n`), 20)
+      socket.on('close', () => clearInterval(drip))
+    }),
+  )
+  const long = await running(tcpReceiver(saying(`HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(100_000)}`)))
+  const errors = await Promise.all(
+    [silent, closing, endless, long].map(async ({ port }) => (await send(`http://127.0.0.1:${port}`)).error),
+  )
+  expect(errors).toEqual([
+    'timeout',
+    'connection lost',
+    'timeout',
+    expect.stringMatching(/invalid response|connection lost/),
+  ])
 })
