@@ -5,11 +5,11 @@ import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
 
-/**
- * How an attempt ended. A refused one does not count: the receiver answered 429, and the delivery is sent again with the same
- * number. A canceled one was not sent.
- */
-export const ATTEMPT_OUTCOMES = ['success', 'failure', 'canceled', 'refused'] as const
+/** How one of the attempts of a delivery ended. A canceled one was not sent. */
+export const COUNTED_OUTCOMES = ['success', 'failure', 'canceled'] as const
+
+/** Also refused: the receiver answered 429. That was not an attempt, and the delivery is sent again with the same number. */
+export const ATTEMPT_OUTCOMES = [...COUNTED_OUTCOMES, 'refused'] as const
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
 
 /** An attempt; the columns are described in clickhouse/schema. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { EVENT_TYPES } from '../events/types.js'
 import { defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import { dateTime, safeInteger } from '../store/values.js'
-import { ATTEMPT_OUTCOMES, NEXT_ATTEMPT_AT } from './attempts.js'
+import { COUNTED_OUTCOMES, NEXT_ATTEMPT_AT } from './attempts.js'
 
 /** Why there is a delivery. A held one is not sent: the event is in a digest, which is a delivery of its own. */
 export const DELIVERY_KINDS = ['event', 'test', 'replay', 'held', 'digest'] as const
@@ -41,12 +41,13 @@ const Delivery = z.object({
   recorded_at: dateTime,
   state: z.enum(DELIVERY_STATES),
   next_attempt_at: dateTime.nullable(),
+  refusals: z.int(),
 })
 export type Delivery = z.infer<typeof Delivery>
 
 /**
  * A subscription's deliveries with these numbers, newest first. `next_attempt_at` is null unless the delivery is
- * pending.
+ * pending; `refusals` counts the requests that were answered with 429, which are not attempts.
  */
 export const deliveriesById = defineQuery({
   name: 'webhook_deliveries_by_id',
@@ -55,11 +56,12 @@ export const deliveriesById = defineQuery({
   sql: `
     SELECT delivery_id, kind, event_id, event_sequence, event_type, data, published_at, recorded_at,
            multiIf(kind = 'held', 'held', tried.state = '', 'pending', tried.state) AS state,
-           if(state = 'pending', coalesce(tried.due_at, recorded_at), NULL) AS next_attempt_at
+           if(state = 'pending', coalesce(tried.due_at, recorded_at), NULL) AS next_attempt_at,
+           toUInt32(tried.refusals) AS refusals
     FROM webhook_deliveries
     LEFT JOIN
     (
-        SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state, ${NEXT_ATTEMPT_AT} AS due_at
+        SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state, ${NEXT_ATTEMPT_AT} AS due_at, countIf(outcome = 'refused') AS refusals
         FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)}
         GROUP BY delivery_id
     ) AS tried USING (delivery_id)
@@ -70,7 +72,7 @@ export const deliveriesById = defineQuery({
 const Attempt = z.object({
   delivery_id: safeInteger,
   attempt: z.int(),
-  outcome: z.enum(ATTEMPT_OUTCOMES),
+  outcome: z.enum(COUNTED_OUTCOMES),
   status: z.int(),
   error: z.string(),
   response: z.string(),
@@ -87,7 +89,7 @@ export const attemptsOfDeliveries = defineQuery({
   row: Attempt,
   sql: `
     SELECT delivery_id, attempt, outcome, status, error, response, started_at, duration_ms, next_attempt_at
-    FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)}
+    FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)} AND outcome != 'refused'
     ORDER BY delivery_id, attempt, started_at`,
 })
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { LoggedEvent } from '../../../clickhouse/events/log.js'
 import { EVENT_TYPES, type EventType } from '../../../clickhouse/events/types.js'
-import { ATTEMPT_OUTCOMES } from '../../../clickhouse/webhooks/attempts.js'
+import { COUNTED_OUTCOMES } from '../../../clickhouse/webhooks/attempts.js'
 import { exampleData } from '../../../clickhouse/webhooks/body.js'
 import {
   addDeliveries,
@@ -181,13 +181,9 @@ export async function addReplays(
 }
 
 const AttemptShape = z.object({
-  attempt: z.int().meta({
-    description: 'Number of the attempt, from 1 to at most 7; a refused one is made again with the same number',
-  }),
-  outcome: z.enum(ATTEMPT_OUTCOMES).meta({
-    description:
-      'canceled: nothing was sent, as the subscription was disabled or deleted when it was due. refused: the receiver answered 429, and ' +
-      'the subscription waits until next_attempt_at',
+  attempt: z.int().meta({ description: 'Number of the attempt, from 1 to at most 7' }),
+  outcome: z.enum(COUNTED_OUTCOMES).meta({
+    description: 'canceled: nothing was sent, as the subscription was disabled or deleted when it was due',
   }),
   status: z.int().nullable().meta({ description: 'Status of the response; null where there was none' }),
   error: z.string().nullable().meta({ description: 'Why there was no valid response; null if there was one' }),
@@ -219,6 +215,9 @@ export const DeliveryShape = z.object({
     .datetime()
     .nullable()
     .meta({ description: 'When the next attempt is due; null if there is none' }),
+  refusals: z.int().meta({
+    description: 'How many times the receiver answered 429: the subscription then waits, and this is not an attempt',
+  }),
   attempts: z.array(AttemptShape).meta({ description: 'In chronological order' }),
 })
 
@@ -228,7 +227,7 @@ function publishedDelivery(
   attempts: readonly Attempt[],
   digest_delivery_id: number | null,
 ): z.input<typeof DeliveryShape> {
-  const { delivery_id, kind, event_type, event_id, state, recorded_at, next_attempt_at } = delivery
+  const { delivery_id, kind, event_type, event_id, state, recorded_at, next_attempt_at, refusals } = delivery
   return {
     delivery_id,
     kind,
@@ -238,6 +237,7 @@ function publishedDelivery(
     digest_delivery_id,
     created_at: recorded_at.toISOString(),
     next_attempt_at: next_attempt_at?.toISOString() ?? null,
+    refusals,
     attempts: attempts.filter((attempt) => attempt.delivery_id === delivery_id).map(publishedAttempt),
   }
 }

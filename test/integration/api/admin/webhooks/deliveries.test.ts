@@ -29,9 +29,18 @@ test('every delivery is listed with its attempts and the time of its next attemp
   const of = { subscription_id: id }
   const bad = { outcome: 'failure', status: 503, response: 'down', duration_ms: 40 } as const
   await addAttempts(clickhouse, [
-    // 2: delivered at the second attempt. 3: failed permanently. 4: canceled. 5: waiting for a retry. 6: not attempted
+    // 2: delivered at the second attempt, after a refusal. 3: failed permanently. 4: canceled. 5: waiting for a retry. 6: not attempted
     // yet.
     attempt({ ...of, delivery_id: 2, attempt: 1, started_at: at(-40), ...bad, next_attempt_at: at(-10) }),
+    attempt({
+      ...of,
+      delivery_id: 2,
+      attempt: 2,
+      started_at: at(-12),
+      outcome: 'refused',
+      status: 429,
+      next_attempt_at: at(-11),
+    }),
     attempt({ ...of, delivery_id: 2, attempt: 2, started_at: at(-10) }),
     ...[1, 2, 3, 4, 5, 6, 7].map((nth) =>
       attempt({
@@ -78,6 +87,7 @@ test('every delivery is listed with its attempts and the time of its next attemp
     digest_delivery_id: null,
     created_at: expect.any(String),
     next_attempt_at: at(1.5).toISOString(),
+    refusals: 0,
     attempts: [
       {
         attempt: 1,
@@ -94,6 +104,7 @@ test('every delivery is listed with its attempts and the time of its next attemp
   expect(canceled).toMatchObject({ next_attempt_at: null, attempts: [{ outcome: 'canceled', status: null }] })
   expect(failed).toMatchObject({ next_attempt_at: null })
   expect(failed.attempts.map((one: { attempt: number }) => one.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7])
+  expect(delivered.refusals).toBe(1)
   expect(delivered.attempts).toMatchObject([
     { attempt: 1, status: 503, error: null, response: 'down', next_attempt_at: at(-10).toISOString() },
     { attempt: 2, outcome: 'success', status: 200, response: 'ok', next_attempt_at: null },
