@@ -1,5 +1,5 @@
 /** The longest wait that a receiver can request. */
-export const MAX_RETRY_AFTER_MS = 86_400_000
+const MAX_RETRY_AFTER_MS = 86_400_000
 
 const SECONDS = /^(?:\d{1,12}(?:\.\d{0,9})?|\.\d{1,9})$/
 
