@@ -13,7 +13,8 @@ export type Known = {
   tableFunctions: ReadonlySet<string>
   /** Tables of the database system. */
   systemTables: ReadonlySet<string>
-  settings: ReadonlySet<string>
+  /** The server's own values, by name. */
+  settings: ReadonlyMap<string, string>
   tableSettings: ReadonlySet<string>
 }
 

@@ -14,9 +14,12 @@ import type { Verdicts } from './verdicts.js'
 export async function assertRequestAllowed(user: User, verdicts: Verdicts, request: QueryRequest): Promise<void> {
   const { settings, externalTables, statement } = request
   if (isOwner(user)) return
-  for (const name of Object.keys(settings)) {
+  for (const [name, value] of Object.entries(settings)) {
     if (allowedSettings.has(name) || name === 'profile') continue
-    if (!(await verdicts.isSetting(name))) throw unknownSetting(name)
+    const serverValue = await verdicts.serverValue(name)
+    if (serverValue === undefined) throw unknownSetting(name)
+    // Clients send what they rely on. It changes nothing, unless the user has another value.
+    if (value === serverValue && !(name in user.settings)) continue
     const text = `Setting ${name} should not be changed: it is only allowed to owners of every database`
     throw EngineError.of(452, 'SETTING_CONSTRAINT_VIOLATION', text)
   }

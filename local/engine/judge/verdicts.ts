@@ -59,8 +59,9 @@ export class Verdicts {
     return (word) => functions.has(word.toLowerCase()) && (!isAllowedFunction(word) || takesName(word.toLowerCase()))
   }
 
-  async isSetting(name: string): Promise<boolean> {
-    return (await this.#known).settings.has(name)
+  /** The server's own value of a setting; undefined if there is no such setting. */
+  async serverValue(name: string): Promise<string | undefined> {
+    return (await this.#known).settings.get(name)
   }
 
   async close(): Promise<void> {
@@ -111,15 +112,21 @@ export class Verdicts {
 
 /** The names of all functions and table functions of this engine. */
 async function knownOf(connection: Connection): Promise<Known> {
-  const names = async (table: string, where = '1') => {
-    const { bytes } = await connection.run(`SELECT lower(name) FROM system.${table} WHERE ${where}`)
-    return new Set(bytes.toString().split('\n').filter(Boolean))
+  const rows = async (sql: string): Promise<[string, string][]> => {
+    const { bytes } = await connection.run(sql, 'JSONCompactEachRow')
+    return bytes
+      .toString()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
   }
+  const names = async (table: string, where = '1') =>
+    new Set((await rows(`SELECT lower(name), '' FROM system.${table} WHERE ${where}`)).map(([name]) => name))
   return {
     functions: await names('functions'),
     tableFunctions: await names('table_functions'),
     systemTables: await names('tables', "database = 'system'"),
-    settings: await names('settings'),
+    settings: new Map(await rows('SELECT lower(name), default FROM system.settings')),
     tableSettings: await names('merge_tree_settings'),
   }
 }

@@ -384,6 +384,13 @@ describe('users cannot extend their own rights', () => {
     expect(await code('SELECT 1', { max_memory_usage: '9' })).toBe('452')
     expect(await code("INSERT INTO a.mine VALUES (1 + 1, 'x')")).toBe('497')
   })
+
+  test('by settings of their queries: what is not theirs to change may be sent with the server’s own value', async () => {
+    const ask = as('1.odd-name')
+    expect((await ask('SELECT 1', { use_query_cache: '0', compatibility: '' })).text).toBe('1\n')
+    const refused = await ask('SELECT 1', { use_query_cache: '1' })
+    expect(refused.headers['x-clickhouse-exception-code']).toBe('452')
+  })
 })
 
 describe('the queries of others', () => {
