@@ -2,6 +2,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import { z } from 'zod'
 import { envUrl } from '../../process/environment.js'
 import { knowReplicas, type Reads, TOPOLOGIES, type Topology } from './replicas.js'
+import { FIXED_SETTINGS } from './settings.js'
 
 /** How long a session may be idle before the server forgets it; the longest that a server allows by default. */
 const SESSION_SECONDS = '3600'
@@ -37,9 +38,7 @@ export function connect(
     // Every failure reaches the caller as an error; the client's own log would print it a second time.
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
-      output_format_json_quote_64bit_integers: 1,
-      output_format_json_quote_decimals: 1,
-      date_time_output_format: 'iso',
+      ...FIXED_SETTINGS,
       ...(options.sessionId && { session_timeout: SESSION_SECONDS }),
       // A replica that is down makes a change of the schema when it is back.
       ...(topology === 'replicated' && { distributed_ddl_output_mode: 'throw_only_active' as 'throw' }),

@@ -69,7 +69,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   // AUTHENTICATION_FAILED
   516: 'check CLICKHOUSE_USER and CLICKHOUSE_PASSWORD',
   // READONLY, ACCESS_DENIED
-  164: 'the user may only read: check CLICKHOUSE_USER, and its profile',
+  164: 'the user may only read: check CLICKHOUSE_USER; a profile with readonly = 1 also forbids the settings of each request, use 2',
   497: 'grant the user of CLICKHOUSE_USER what the error names',
   // CANNOT_READ_ALL_DATA, CHECKSUM_DOESNT_MATCH, CORRUPTED_DATA
   33: DAMAGED,

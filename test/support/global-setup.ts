@@ -6,20 +6,25 @@ import type { TestProject } from 'vitest/node'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 import { spawnEmbedded } from '../../local/engine/spawn.js'
 import { otherServer, type TestedServer } from '../../local/engine/test/global-setup.js'
+import { OTHER_SETTINGS } from './other-settings.js'
 import { startPool } from './pool/server.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
     clickhouseServer: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>
-    /** Users with the rights that the API has under `npm start`; on a server of one's own, the same user as above. */
-    clickhouseUsers: Record<'reader' | 'writer', Account>
+    /**
+     * Users with the rights that the API has under `npm start`, and one whose profile has other values for all settings that
+     * change a result; on a server of one's own, the same user as above.
+     */
+    clickhouseUsers: Record<TestUser, Account>
     /** The server that lends databases and chains. */
     poolUrl: string
   }
 }
 
 type Account = Pick<ClickHouseEnv, 'CLICKHOUSE_USER' | 'CLICKHOUSE_PASSWORD'>
-type Server = TestedServer & { users?: Record<'reader' | 'writer', Account> }
+type TestUser = 'reader' | 'writer' | 'other'
+type Server = TestedServer & { users?: Record<TestUser, Account> }
 
 const PASSWORD = 'plumbline-test'
 
@@ -27,15 +32,16 @@ const PASSWORD = 'plumbline-test'
 async function embeddedServer(): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-test-'))
   const usersFile = join(dataDir, 'users.json')
-  const user = (name: string, rights: object) => ({
+  const user = (name: string, rights: object, settings: object = {}) => ({
     ...{ name, password_sha256_hex: createHash('sha256').update(PASSWORD).digest('hex'), ...rights },
     // Tests have few rows, and to hand them from thread to thread is a fifth of the engine's work. A drill does it.
-    settings: process.env.DRILL === 'yes' ? {} : { max_threads: 1 },
+    settings: { ...settings, ...(process.env.DRILL !== 'yes' && { max_threads: 1 }) },
   })
   const users = [
     user('tests', { access: 'own' }),
     user('tests_read', { access: 'read', readonly: 2 }),
     user('tests_write', { access: 'write' }),
+    user('tests_other', { access: 'own' }, OTHER_SETTINGS),
   ]
   await writeFile(usersFile, JSON.stringify({ users }), { mode: 0o600 })
   const env = { CLICKHOUSE_USERS_FILE: usersFile }
@@ -43,7 +49,7 @@ async function embeddedServer(): Promise<Server> {
   const account = (name: string): Account => ({ CLICKHOUSE_USER: name, CLICKHOUSE_PASSWORD: PASSWORD })
   return {
     env: { CLICKHOUSE_URL: server.url, ...account('tests') },
-    users: { reader: account('tests_read'), writer: account('tests_write') },
+    users: { reader: account('tests_read'), writer: account('tests_write'), other: account('tests_other') },
     kind: 'the embedded engine',
     stop: async () => {
       await server.stop()
@@ -56,7 +62,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server: Server = (await otherServer()) ?? (await embeddedServer())
   console.log(`integration tests use ClickHouse at ${server.kind}`)
   project.provide('clickhouseServer', server.env)
-  project.provide('clickhouseUsers', server.users ?? { reader: server.env, writer: server.env })
+  project.provide('clickhouseUsers', server.users ?? { reader: server.env, writer: server.env, other: server.env })
   const pool = await startPool(server.env)
   project.provide('poolUrl', pool.url)
   return async () => {

@@ -4,7 +4,7 @@ import { inject } from 'vitest'
 import { buildApp } from '../../api/app.js'
 import type { ApiDocument } from '../../api/http/openapi/document.js'
 import { newestBlock } from '../../clickhouse/chain/blocks.js'
-import { connect } from '../../clickhouse/store/client.js'
+import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
@@ -36,6 +36,7 @@ const JOBS = [
 export const SPARE_KEY_ID = 'key_0123456789abcdef'
 
 export type Market = {
+  env: ClickHouseEnv
   app: Awaited<ReturnType<typeof buildApp>>
   document: ApiDocument
   clickhouse: ClickHouseClient
@@ -83,7 +84,7 @@ export async function withMarket<Result>(
       })
       const document = (await app.inject('/openapi.json')).json() as ApiDocument
       try {
-        return await use({ app, document, clickhouse, plan: chain.plan, start, end })
+        return await use({ env, app, document, clickhouse, plan: chain.plan, start, end })
       } finally {
         await app.close()
         await Promise.all([reader.close(), records.close()])

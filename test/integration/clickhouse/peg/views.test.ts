@@ -1,12 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { expect, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import { pegMinutesOf, rebuildPegMinutes } from '../../../../clickhouse/peg/minutes.js'
 import { quoteHoursOf } from '../../../../clickhouse/peg/quote-hours.js'
 import { MINUTE_SUMS, sampleSums } from '../../../../clickhouse/peg/sums.js'
 import { PEG_WINDOWS } from '../../../../clickhouse/peg/windows.js'
 import { rebuild } from '../../../../tools/rebuild/rebuild.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
-import { addFacts, pegSamples, stableAddress } from '../../../support/rows.js'
+import { addBlocks, addFacts, pegSamples, stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
 /** The start of a day. */
@@ -112,4 +112,30 @@ test('the windows that live answers use name the instant that they were computed
   // Asked for a second time, the newest block may be another one.
   expect(view.match(/FROM blocks/g)).toHaveLength(1)
   expect(view).toContain('SELECT stable, window_seconds, as_of,')
+})
+
+test('the windows that the server computes by itself do not depend on its users’ profiles', async ({
+  clickhouse,
+  clickhouseEnv,
+}) => {
+  await addBlocks(clickhouse, [MIDNIGHT + 300])
+  await addFacts(clickhouse, { samples: SAMPLES })
+  const view = await clickhouse.query({
+    query: "SELECT as_select FROM system.tables WHERE database = currentDatabase() AND name = 'peg_windows_mv'",
+    format: 'JSONEachRow',
+  })
+  const [{ as_select: statement }] = (await view.json()) as [{ as_select: string }]
+  /** The result with the settings of the user's profile alone. */
+  const resultFor = async (user: object): Promise<string> => {
+    const { CLICKHOUSE_URL, CLICKHOUSE_DATABASE, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD } = { ...clickhouseEnv, ...user }
+    const answer = await fetch(`${CLICKHOUSE_URL}/?database=${CLICKHOUSE_DATABASE}&date_time_output_format=iso`, {
+      method: 'POST',
+      body: statement,
+      headers: { 'x-clickhouse-user': CLICKHOUSE_USER, 'x-clickhouse-key': CLICKHOUSE_PASSWORD },
+    })
+    return (await answer.text()).trimEnd().split('\n').sort().join('\n')
+  }
+  const usual = await resultFor({})
+  expect(usual.split('\n').length).toBeGreaterThan(1)
+  expect(await resultFor(inject('clickhouseUsers').other)).toBe(usual)
 })
