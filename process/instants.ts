@@ -13,7 +13,7 @@ const RELATIVE = /^(\d{1,6})([mhd])$/
 const EPOCH_SECONDS = /^\d{1,12}$/
 // A `+` that was not percent-encoded arrives as a space.
 const ISO_8601 =
-  /^(\d{4}-\d\d-\d\d)(?:T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+ -](?:[01]\d|2[0-3]):[0-5]\d)?)?$/i
+  /^(\d{4}-\d\d-\d\d)(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/i
 
 const ACCEPTED = 'an ISO 8601 timestamp or date, unix epoch seconds, or a time back from now such as 30m, 24h or 7d'
 
@@ -22,12 +22,14 @@ function isoMs([, day = '', time = '00:00', seconds = '00', zone = 'Z']: RegExpE
   const midnight = Date.parse(`${day}T00:00:00Z`)
   // Date.parse accepts 31 February as a day in March.
   if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return Number.NaN
-  return Date.parse(`${day}T${time}:${seconds}${zone.replace(' ', '+').toUpperCase()}`)
+  const [, sign = '', hours = '', minutes = '00'] = /^([+ -])(\d\d):?(\d\d)?$/.exec(zone) ?? []
+  const offset = sign === '' ? 'Z' : `${sign.replace(' ', '+')}${hours}:${minutes}`
+  return Date.parse(`${day}T${time}:${seconds}${offset}`)
 }
 
 /**
  * The instant that a parameter names, in whole seconds, rounded down. Accepts an ISO 8601 timestamp (UTC where it has no
- * offset), a date (its midnight, UTC), unix epoch seconds, or minutes, hours or days back from `now` (90m, 24h, 7d).
+ * offset; with a space as in `sampled_at`), a date (its midnight, UTC), unix epoch seconds, or minutes, hours or days back from `now` (90m, 24h, 7d).
  * Throws BadParameterError, which names the parameter, for anything else and for the future. May lie before 1970.
  */
 export function parseInstant(parameter: string, text: string, now: Date): Date {

@@ -122,12 +122,19 @@ const envelope = {
     .meta({ description: 'The same as recorded_at: an event is published when it is recorded' }),
 }
 
+/** The name of a type's schema in /openapi.json, such as `EventPegBreakStarted`. */
+const schemaName = (type: EventType): string =>
+  `Event${type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`
+
+// Each has a name: generators of clients have none of their own for the variants of a union.
 const shapeOf = <Type extends EventType>(type: Type) =>
-  z.object({
-    ...envelope,
-    event: z.literal(type).meta({ description: 'Its type' }),
-    data: DATA[type].meta({ description: 'What happened' }),
-  })
+  z
+    .object({
+      ...envelope,
+      event: z.literal(type).meta({ description: 'Its type' }),
+      data: DATA[type].meta({ id: `${schemaName(type)}Data`, description: 'What happened' }),
+    })
+    .meta({ id: schemaName(type), description: `An event of the type ${type}` })
 
 /** An event as clickhouse/events/types.ts makes it, by its type. */
 export const EventShape = z
@@ -142,14 +149,27 @@ export const EventShape = z
     shapeOf('system.health_drift'),
     shapeOf('event.retracted'),
   ])
-  .meta({ id: 'Event', description: 'Something that happened, with the data of its type' })
+  .meta({
+    id: 'Event',
+    description: 'Something that happened, with the data of its type',
+    discriminator: {
+      propertyName: 'event',
+      mapping: Object.fromEntries(EVENT_TYPES.map((type) => [type, `#/components/schemas/${schemaName(type)}`])),
+    },
+  })
 
 /** An event of the log as it is published. The serializer checks that its data match its type. */
 export const shapedEvent = (event: LoggedEvent) => publishedEvent(event) as z.input<typeof EventShape>
 
 /** The first message of a stream. */
 export const StreamReady = z
-  .object({ sequence: z.int().meta({ description: 'Position in the log behind which the stream begins' }) })
+  .object({
+    sequence: z.int().meta({ description: 'Position in the log behind which the stream begins' }),
+    unknown_position: z.boolean().optional().meta({
+      description:
+        'true if `Last-Event-ID` is not a position of this log, so that the stream begins at the newest event: read the list of events for what you missed; absent otherwise',
+    }),
+  })
   .meta({ id: 'StreamReady', description: 'The first message of a stream' })
 
 export type StreamReady = z.infer<typeof StreamReady>

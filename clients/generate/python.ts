@@ -95,10 +95,7 @@ function createTypes(answers: string[], document: ApiDocument) {
     names.add(name)
     const schema = document.components.schemas[name] as Schema
     if (!schema.oneOf) return objectOf(name, schema)
-    const variants = schema.oneOf.map((variant) => {
-      const type = pascal(`${variant.properties?.event?.const}`)
-      return objectOf(`${name}${type}`, variant)
-    })
+    const variants = schema.oneOf.map(({ $ref = '' }) => reference(refOf($ref)))
     texts.push(`${name} = Union[${variants.join(', ')}]`)
     return name
   }

@@ -24,6 +24,8 @@ type Options = {
   filter: EventFilter
   /** The last event that the client has. */
   after: number
+  /** Whether the client asked for another position, which the log does not have. */
+  isPositionUnknown: boolean
   heartbeatMs: number
   /** A client that does not read waiting data in this time is disconnected. */
   stallMs: number
@@ -61,7 +63,16 @@ function createOutlet({ heartbeatMs, stallMs, log }: Pick<Options, 'heartbeatMs'
  * The stream of one client. For a client that is slower than the feed, only the newest samples are kept; it gets the
  * events from ClickHouse once it has read those before. Destroyed if the client does not read at all.
  */
-export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, log }: Options): PassThrough {
+export function follow({
+  feed,
+  readEvents,
+  filter,
+  after,
+  isPositionUnknown,
+  heartbeatMs,
+  stallMs,
+  log,
+}: Options): PassThrough {
   const { out, write, isFull } = createOutlet({ heartbeatMs, stallMs, log })
   const closed = new AbortController()
   const wantsSamples = filter.types?.includes(SAMPLE_TYPE) ?? true
@@ -120,7 +131,12 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
   }
 
   out.on('drain', () => writeSamples(new Map()))
-  write(readyMessage(after, Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread)))
+  write(
+    readyMessage(
+      { sequence: after, ...(isPositionUnknown && { unknown_position: true }) },
+      Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread),
+    ),
+  )
   writeSamples(feed.samples())
   const unlisten = feed.listen(onNews)
   out.once('close', () => {

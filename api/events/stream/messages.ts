@@ -25,8 +25,8 @@ export const eventMessage = (event: PublishedEvent): string => frame(event.event
  * The first message: it gives the client an id to continue from before there is any event, and a delay for
  * reconnecting.
  */
-export const readyMessage = (sequence: number, retryMs: number): string =>
-  `retry: ${retryMs}\n${frame('ready', { sequence } satisfies StreamReady, sequence)}`
+export const readyMessage = (ready: StreamReady, retryMs: number): string =>
+  `retry: ${retryMs}\n${frame('ready', ready, ready.sequence)}`
 
 /** A complete stream for a client that cannot be served now: it reconnects after this time. */
 const notNowMessage = (retryMs: number): string => `: not now\nretry: ${retryMs}\n\n`

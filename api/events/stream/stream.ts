@@ -48,7 +48,7 @@ const DESCRIPTION =
 id. A client that reconnects with \`Last-Event-ID\`, as browsers do automatically, gets every event that it missed, once.
 Messages named \`${SAMPLE_TYPE}\` contain a stable's newest sample: first for all stables, then for those whose price or
 status has changed, at most once a second each. The first message, \`ready\`, contains the position in the log where the
-stream begins. While the service cannot open a stream, a client that accepts \`text/event-stream\` gets an empty stream
+stream begins, and whether the position that was asked for is unknown. While the service cannot open a stream, a client that accepts \`text/event-stream\` gets an empty stream
 that says when to reconnect, because browsers give up after an error; other clients get 503.`.replaceAll('\n', ' ')
 
 const schema = {
@@ -56,7 +56,12 @@ const schema = {
   tags: ['events'],
   summary: 'Peg samples, peg breaks, flow anomalies and the health of the service, as they come',
   description: DESCRIPTION,
-  headers: z.looseObject({ [LAST_EVENT_ID]: Sequence.optional() }),
+  headers: z.looseObject({
+    [LAST_EVENT_ID]: z
+      .string()
+      .optional()
+      .meta({ description: '`id` of the last message that you have; an unknown one begins at the newest event' }),
+  }),
   querystring: z.strictObject({
     types: TypesQuery([SAMPLE_TYPE, ...EVENT_TYPES]),
     stable: StablesQuery,
@@ -115,9 +120,12 @@ export const streamRoute =
       const { types, stable: stables, severity, min_bps, min_seconds, min_size } = request.query
       await requireStables(app, stables)
       const lastEventId = request.headers[LAST_EVENT_ID]
-      const after = lastEventId ?? request.query.after
       const until = await newestSequence(app.clickhouse, { signal: querySignal(request) })
-      requireReached(lastEventId === undefined ? 'after' : LAST_EVENT_ID, after ?? 0, until)
+      const kept = lastEventId === undefined ? undefined : Sequence.safeParse(lastEventId).data
+      // Of a log that was made again, say. A browser gives up after an error, and cannot forget its position.
+      const isPositionUnknown = lastEventId !== undefined && (kept === undefined || kept > until)
+      const after = isPositionUnknown ? until : (kept ?? request.query.after)
+      requireReached('after', after ?? 0, until)
 
       const release = places.take(request.caller, request.ip)
       const { feed, leave } = await hub.join().catch((error) => {
@@ -129,6 +137,7 @@ export const streamRoute =
         readEvents: (range, options) => turn(() => eventsAfter(app.clickhouse, range, options)),
         filter: { types, stables, severity, min_bps, min_seconds, min_size },
         after: after ?? until,
+        isPositionUnknown,
         heartbeatMs,
         stallMs,
         log: request.log,

@@ -30,13 +30,14 @@ test('the document describes every message of the stream', ({ document }) => {
   ajv.addSchema({ ...document, $id: 'openapi' })
   const validate = ajv.compile(JSON.parse(JSON.stringify(items).replaceAll('"#/', '"openapi#/')))
   for (const message of [
-    readyMessage(3, 1000),
+    readyMessage({ sequence: 3 }, 1000),
+    readyMessage({ sequence: 3, unknown_position: true }, 1000),
     sampleMessage('0x1', SAMPLE),
     sampleMessage('0x1', { ...SAMPLE, buy_micros: null }),
     sampleMessage('0x1', { ...SAMPLE, status: 'no_liquidity', sell_micros: null, buy_micros: null }),
   ])
     expect([message, validate(partsOf(message)), validate.errors]).toEqual([message, true, null])
-  expect(validate({ ...partsOf(readyMessage(3, 1000)), event: 'peg_sample' })).toBe(false)
+  expect(validate({ ...partsOf(readyMessage({ sequence: 3 }, 1000)), event: 'peg_sample' })).toBe(false)
 })
 
 test('the Python client’s sample, which is written by hand, has the described fields', ({ document }) => {
