@@ -4,6 +4,7 @@ import { adminKeysRoutes } from './admin/keys.js'
 import { adminWebhookDeliveriesRoutes } from './admin/webhooks/delivery-routes.js'
 import { adminWebhookSwitchesRoutes, adminWebhooksRoutes } from './admin/webhooks/subscription-routes.js'
 import { required, type WebhookTerms } from './admin/webhooks/terms.js'
+import { boundCursors } from './answers/cursor.js'
 import { breaksFeedRoute } from './events/breaks-feed.js'
 import { eventsRoute } from './events/events.js'
 import { type StreamOptions, streamRoute } from './events/stream/stream.js'
@@ -93,6 +94,7 @@ export const elsewhereRoutes =
 export const adminRoutes =
   (keyRequestsPerMinute: number, webhooks: WebhookTerms | null): FastifyPluginAsync =>
   async (admin) => {
+    boundCursors(admin)
     await admin.register(adminKeysRoutes(keyRequestsPerMinute))
     await admin.register(async (hooks) => {
       hooks.addHook('onRequest', async (_, reply) => {

@@ -19,6 +19,7 @@ import {
   snapshotMomentOf,
 } from './as-of.js'
 import type { CachePolicy } from './cache/policies.js'
+import { nextCursor, requireOwnCursor } from './cursor.js'
 import { type ExportedRows, type exportResponse, sendExport } from './export.js'
 import { KnownAtQuery } from './known-at.js'
 import { querySignal } from './query-signal.js'
@@ -216,6 +217,7 @@ async function respond(app: FastifyInstance, request: FastifyRequest, reply: Fas
   return {
     ...('coverage' in fields && { coverage }),
     ...body,
+    ...('next_cursor' in body && { next_cursor: nextCursor(request, body.next_cursor as string | null) }),
     ...((fields.as_of === AsOfEcho || as_of !== null) && { as_of }),
     ...(known_at !== null && { known_at }),
   }
@@ -246,16 +248,20 @@ export function endpoint<
       method: 'GET',
       url: path,
       schema,
-      exposeHeadRoute: about !== 'range',
       config: {
         ...(cache && { cache }),
         ...(price !== undefined && { price, ...(covers && { coverageOf: coverageFor }) }),
-        ...(cost && { cost: ({ query }: { query: QueryOf<Shape> }) => cost({ app, query }) }),
+        ...(cost && {
+          // A HEAD request reads no rows of an export.
+          cost: ({ query, method }: { query: QueryOf<Shape>; method: string }) =>
+            about === 'range' && method === 'HEAD' ? 1 : cost({ app, query }),
+        }),
         ...(always && { always }),
       },
       preHandler: async (request) => {
         Object.assign(request, readInstants(app, request.query as { as_of?: string; known_at?: string }))
         if (!route.isOfPast) request.asOf = null
+        requireOwnCursor(request)
         await check?.(inputOf(app, request))
         if (price !== undefined) await subjectOf(app, request, route)
       },

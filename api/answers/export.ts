@@ -6,6 +6,7 @@ import { EXPORT_FORMATS, type ExportOptions } from '../../clickhouse/store/expor
 import { PlumblineError } from '../../process/errors.js'
 import { isoSeconds } from '../../process/instants.js'
 import { METHODOLOGY_VERSION } from '../../process/methodology.js'
+import { nextCursor } from './cursor.js'
 import { querySignal } from './query-signal.js'
 import type { RangeParameters } from './range.js'
 
@@ -102,7 +103,8 @@ async function* headed(line: string, rows: Readable) {
 
 /**
  * Streams rows as the engine writes them, no faster than the client reads. Until the first bytes it fails like any
- * other route; afterwards the connection is cut before the answer ends. The query ends with the connection.
+ * other route; afterwards the connection is cut before the answer ends. The query ends with the connection. A HEAD request
+ * reads no rows.
  */
 export async function sendExport(
   app: FastifyInstance,
@@ -118,20 +120,27 @@ export async function sendExport(
   }: ExportedRows & { query: Pick<RangeParameters, 'format' | 'null' | 'provenance'>; coverage?: Coverage | undefined },
 ): Promise<FastifyReply> {
   const { format, null: csvNull, provenance } = query
-  const release = app.exportSlots.take()
-  const signal = querySignal(request, EXPORT_TIMEOUT_MS)
-  const stream = await rows({ format, csvNull, signal }).catch((error) => {
-    release()
-    throw error
-  })
-  stream.once('close', release)
-  const next_cursor = next === null ? null : Buffer.from(JSON.stringify(next)).toString('base64url')
+  const readRows = async (): Promise<Readable> => {
+    const release = app.exportSlots.take()
+    const signal = querySignal(request, EXPORT_TIMEOUT_MS)
+    const stream = await rows({ format, csvNull, signal }).catch((error) => {
+      release()
+      throw error
+    })
+    return stream.once('close', release)
+  }
+  const isHead = request.method === 'HEAD'
+  const stream = isHead ? Readable.from([]) : await readRows()
+  const key = next === null ? null : Buffer.from(JSON.stringify(next)).toString('base64url')
+  const next_cursor = nextCursor(request, key)
   const { mediaType, extension } = EXPORT_FORMATS[format]
   if (coverage)
     reply.header(COVERAGE_HEADER, JSON.stringify({ ...coverage, missing: coverage.missing.slice(0, MOST_IN_HEADER) }))
   if (next_cursor !== null) reply.header(NEXT_CURSOR_HEADER, next_cursor)
   if (format !== 'json') reply.header('content-disposition', `attachment; filename="${filename}.${extension}"`)
-  reply.type(mediaType)
+  // The rows of a range of bytes would have to be computed with all rows before them.
+  reply.type(mediaType).header('accept-ranges', 'none')
+  if (isHead) return reply.send(stream)
   if (format === 'json')
     return reply.send(Readable.from(envelope(stream, { ...head, ...(coverage && { coverage }) }, next_cursor)))
   if (format !== 'csv' || provenance === 'false') return reply.send(stream)
