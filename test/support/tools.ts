@@ -9,6 +9,7 @@ const TOOLS = {
   python3: ['python3', '--version'],
   'venv of python3': ['python3', '-c', 'import ensurepip, venv'],
   PyPI: ['python3', '-c', "import urllib.request as r; r.urlopen('https://pypi.org/simple/urllib3/', timeout=30)"],
+  npm: ['npm', 'view', 'openapi-typescript', 'name', '--fetch-retries=0'],
   curl: ['curl', '--version'],
   'mounts of its own': ['unshare', '-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
 } as const
@@ -25,7 +26,7 @@ function isThere(tool: Tool): boolean {
 }
 
 /** What lies outside the machine: an outage of others must not keep a change of the service from landing. */
-const REMOTE: readonly Tool[] = ['PyPI']
+const REMOTE: readonly Tool[] = ['PyPI', 'npm']
 
 /** Skips the running test if the machine lacks the program; with CI=true the test fails instead, unless the tool is remote. */
 export function requireTool(tool: Tool): void {

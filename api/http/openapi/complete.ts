@@ -10,11 +10,18 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   for (const child of Object.values(value)) yield* objectsIn(child)
 }
 
-/** Removes patterns that repeat a format, and bounds that every JSON number has. */
+/**
+ * Removes patterns that repeat a format, and bounds that every JSON number has. Writes several types of a value as variants,
+ * which generators of clients know.
+ */
 function tidySchema(schema: Record<string, unknown>): void {
   if (schema.type === 'string' && schema.format !== undefined && schema.format !== 'binary') delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (Array.isArray(schema.type) && schema.type.filter((type) => type !== 'null').length > 1) {
+    schema.anyOf = schema.type.map((type) => ({ type }))
+    delete schema.type
+  }
 }
 
 /**
