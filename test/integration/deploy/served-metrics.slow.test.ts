@@ -67,7 +67,11 @@ test('every metric that a dashboard or an alert names is served', async ({ click
   // What neither this server nor a run of seconds has: replicas, webhooks that were sent, a long first start, jobs that
   // are behind, and a backfill.
   const state = await createServiceState(clickhouse, new Memories(), () => now)()
-  const webhooks = { ...state.webhooks, dispatch: { count: 1, p50_seconds: 1, p99_seconds: 2 } }
+  const webhooks = {
+    ...state.webhooks,
+    attempts: [{ outcome: 'refused' as const, status_class: 4, attempts: 1 }],
+    dispatch: { count: 1, p50_seconds: 1, p99_seconds: 2 },
+  }
   const replicas = { most_delay_seconds: 1, queued: 0, readonly_tables: 0, keeper_answers: true, away: 0 }
   const catalogue = { block_number: 1, to_block: 9, blocks_per_second: 1, eta_seconds: 8 }
   const catch_up = { slots: 2, done: 1, oldest_at: now, slots_per_second: 1, eta_seconds: 2 }
