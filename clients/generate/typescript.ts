@@ -3,7 +3,7 @@ import type { ApiDocument, ApiOperation } from '../../api/http/openapi/document.
 
 const HEAD = '// Made from the OpenAPI document by `npm run generate`.\n'
 
-type Schema = { type?: string; const?: string; oneOf?: Schema[]; properties?: Record<string, Schema> }
+type Schema = { type?: string; properties?: Record<string, Schema> }
 
 const pascal = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`
 
@@ -53,8 +53,8 @@ function operationsText(document: ApiDocument): string {
     const price = '402' in responses ? '. It has a price' : ''
     return `  /** ${summary}${price}. */\n  ${operationId}: (${params}, options?: RequestOptions) => ${answer}`
   })
-  const event = document.components.schemas.Event as Schema
-  const types = (event.oneOf ?? []).map(({ properties }) => properties?.event?.const)
+  const { discriminator } = document.components.schemas.Event as { discriminator: { mapping: Record<string, string> } }
+  const types = Object.keys(discriminator.mapping)
   return [
     `${HEAD}import type { Paged } from './pages.js'`,
     "import type { RequestOptions } from './send.js'",
