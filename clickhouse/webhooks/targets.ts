@@ -61,6 +61,8 @@ export function urlProblem(text: string, rules: TargetRules): string | null {
   if (defaultPort === undefined) return 'must start with https:// or http://'
   if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
   if (text.includes('#')) return 'must not have a fragment'
+  // Without one of its dots, such a name may be an address: 127.0.0.1..
+  if (/(^|\.)\./.test(url.hostname)) return 'must have a host name without empty parts'
   const port = url.port === '' ? defaultPort : Number(url.port)
   if (port === 0 || (rules.ports !== 'any' && !rules.ports.includes(port))) return 'port not allowed'
   const problems = (literalAddresses(url.hostname) ?? []).map((address) => addressProblem(address, rules))

@@ -46,11 +46,13 @@ const MAX_CACHED_TARGETS = 10_000
 type Target = { origin: string; path: string } | { problem: string }
 
 function targetOf(url: string, rules: TargetRules): Target {
-  const problem = urlProblem(url, rules)
-  if (problem !== null) return { problem }
+  if (!URL.canParse(url)) return { problem: 'must be an absolute URL' }
   const target = new URL(url)
   // The dot only says that the name is absolute, as all names here are. No certificate has it.
-  target.hostname = target.hostname.replace(/\.$/, '')
+  if (!target.hostname.endsWith('..')) target.hostname = target.hostname.replace(/\.$/, '')
+  // What is called is checked, and not only what was written.
+  const problem = urlProblem(url, rules) ?? urlProblem(target.href, rules)
+  if (problem !== null) return { problem }
   return { origin: target.origin, path: `${target.pathname}${target.search}` }
 }
 

@@ -150,3 +150,12 @@ test.for([
   expect(urlProblem(text, PUBLIC_ONLY)).toBeNull()
   expect(canonicalUrl(text)).toBe(url)
 })
+
+test('no number of dots after a host makes another host of an address', () => {
+  for (const host of ['127.0.0.1', '169.254.169.254', '0x7f000001', '2130706433', 'localhost', '[::1]'])
+    for (const dots of ['..', '...', '%2e.', '.%2e', '%2e%2e', '。。', '．.'])
+      expect(urlProblem(`http://${host}${dots}/`, PUBLIC_ONLY), `${host}${dots}`).not.toBeNull()
+  expect(urlProblem('https://a..example.com/', PUBLIC_ONLY)).not.toBeNull()
+  expect(urlProblem('https://.../', PUBLIC_ONLY)).not.toBeNull()
+  expect(urlProblem('https://example.com./', PUBLIC_ONLY)).toBeNull()
+})
