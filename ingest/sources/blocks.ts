@@ -87,17 +87,19 @@ export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<Bl
   const reading = readHeaders(rpc, from - 1, to)
   const logsByBlock = new Map<number, RawLog[]>()
   const check = async (logs: readonly RawLog[], range: BlockRange): Promise<void> => {
-    for (let number = range.from; number <= range.to; number++) logsByBlock.set(number, [])
+    const logsOfRange = new Map<number, RawLog[]>()
+    for (let number = range.from; number <= range.to; number++) logsOfRange.set(number, [])
     for (const log of logs) {
-      const blockLogs = logsByBlock.get(log.blockNumber)
+      const blockLogs = logsOfRange.get(log.blockNumber)
       if (!blockLogs)
-        throw new RpcAnswerError(`asked for logs of blocks ${from} to ${to}, got one of ${log.blockNumber}`)
+        throw new RpcAnswerError(`asked for logs of blocks ${range.from} to ${range.to}, got one of ${log.blockNumber}`)
       blockLogs.push(log)
     }
     // Without headers the whole read fails, which says nothing of the logs.
     const headers = await reading.catch(() => [])
     const asked = headers.filter(({ number }) => number >= range.from && number <= range.to)
-    await Promise.all(asked.map((header) => checkLogs(rpc, header, logsByBlock.get(header.number) ?? [])))
+    await Promise.all(asked.map((header) => checkLogs(rpc, header, logsOfRange.get(header.number) ?? [])))
+    for (const [number, blockLogs] of logsOfRange) logsByBlock.set(number, blockLogs)
   }
   const [headers] = await Promise.all([reading, readLogs(rpc, {}, from, to, check)])
   return headers.slice(1).map((header, i) => ({
