@@ -130,6 +130,26 @@ test.for<[string, string, (result: Record<string, unknown> & Log[]) => unknown]>
   expect(logged.map(({ reason }) => reason)).toContainEqual(expect.stringContaining(host))
 })
 
+test('logs of another part of a range are not added to the blocks that they are of', async ({ nodeThat }) => {
+  const earlier: Log[] = []
+  const added: string[] = []
+  const node = await nodeThat((answer, call) => {
+    const { fromBlock, toBlock } = call.params[0] as { fromBlock: string; toBlock: string }
+    if (call.method !== 'eth_getLogs') return
+    if (Number(toBlock) - Number(fromBlock) >= 10)
+      Object.assign(answer, { result: undefined, error: { code: 1, message: 'no' } })
+    else if (earlier.length === 0) earlier.push(...(answer.result as Log[]))
+    else if (added.length < 3) {
+      added.push(fromBlock)
+      answer.result = [...earlier, ...(answer.result as Log[])]
+    }
+  })
+  const { rpc } = clientFor([node.url], 8)
+  const blocks = await rpc.persist('read them', () => readBlocks(rpc, 20, 49))
+  expect(added.length).toBeGreaterThan(0)
+  expect(blocks).toEqual(await readBlocks(clientFor([chain.rpcUrl]).rpc, 20, 49))
+})
+
 test('the first failure of a read that is repeated is logged with what the node said', async ({ nodeThat }) => {
   const { url } = await nodeThat((answer) => {
     Object.assign(answer, { result: undefined, error: { code: -32000, message: 'Forwarder error 1000' } })
