@@ -41,25 +41,45 @@ export function publishedQuote({ newest, priced, lost, unsampled }: CurrentPeg, 
   }
 }
 
-const Dated = z.object({ price_age_seconds: z.number(), quoted: z.boolean().nullable() })
+/** What changes with time in a live answer about a stable, as `Price` in the route of its peg and in lists. */
+const Aging = z
+  .object({
+    current: z.looseObject({ price_age_seconds: z.number(), sampled_at: z.string() }).nullable(),
+    peg: z.looseObject({ price_age_seconds: z.number(), sampled_at: z.string() }).nullable(),
+    quote: z.looseObject({ quoted: z.boolean().nullable() }).nullable(),
+    coverage: z.looseObject({ status: z.enum(['complete', 'partial', 'unavailable']), message: z.string() }),
+  })
+  .partial()
+  .loose()
 
-/** A price or a quote that has become `seconds` older: its age grows, and whether there still is a quote is not known. */
-function older(part: unknown, seconds: number): unknown {
-  const dated = Dated.partial().loose().safeParse(part)
-  if (!dated.success) return part
-  const { price_age_seconds, quoted } = dated.data
+/**
+ * A live answer with a price, or with a list of them, that is served `seconds` after it was made: prices are older, and whether
+ * there still is a quote is not known once the newest sample is too old to say.
+ */
+export function aged(answer: Record<string, unknown>, seconds: number): Record<string, unknown> {
+  if (Array.isArray(answer.stablecoins))
+    return { ...answer, stablecoins: answer.stablecoins.map((stable) => aged(stable, seconds)) }
+  const aging = Aging.safeParse(answer)
+  if (!aging.success) return answer
+  const { quote, coverage, current, peg } = aging.data
+  const price = current ?? peg
+  // While there is a quote, the price is that of the newest sample.
+  const age = seconds + (quote?.quoted === true ? (price?.price_age_seconds ?? 0) : 0)
+  const isOld = age > MAX_SAMPLE_SECONDS
+  const older = price && {
+    ...price,
+    price_age_seconds: price.price_age_seconds + seconds,
+    ...(isOld && { quoted: null }),
+  }
+  const sampledAt = price && new Date(`${price.sampled_at.slice(0, 19).replace(' ', 'T')}Z`)
   return {
-    ...dated.data,
-    ...(price_age_seconds !== undefined && { price_age_seconds: price_age_seconds + seconds }),
-    ...(quoted !== undefined && { quoted: seconds > MAX_SAMPLE_SECONDS ? null : quoted }),
+    ...answer,
+    ...(current && { current: older }),
+    ...(peg && { peg: older }),
+    ...(quote && isOld && { quote: { ...quote, quoted: null } }),
+    ...(coverage &&
+      isOld &&
+      sampledAt &&
+      quote?.quoted === true && { coverage: { ...coverage, ...outdated(sampledAt, coverage) } }),
   }
 }
-
-/** A live answer with a price, or with a list of them, that is served `seconds` after it was made. */
-export const aged = (answer: Record<string, unknown>, seconds: number): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(answer).map(([name, value]) => {
-      if (name === 'stablecoins' && Array.isArray(value)) return [name, value.map((stable) => aged(stable, seconds))]
-      return [name, ['current', 'peg', 'quote'].includes(name) ? older(value, seconds) : value]
-    }),
-  )

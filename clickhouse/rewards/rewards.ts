@@ -3,7 +3,7 @@ import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
 import type { Ledger } from '../chain/ledger.js'
-import { readSince } from '../chain/missing.js'
+import { LATE_SECONDS, readSince, storedFor } from '../chain/missing.js'
 import { isRecent, recentFirstByStable } from '../chain/recent-first.js'
 import { defineQuery } from '../store/define-query.js'
 import { keptWhile } from '../store/read-memory.js'
@@ -220,8 +220,13 @@ export function yearlyPct(distributedTokens: number, optedInTokens: number | nul
  * its logs. Null if they are not read at `to`.
  */
 export function measuredDays(ledger: Pick<Ledger, 'ranges'>, created: number, to: number): number | null {
-  const from = Math.max(created, readSince(ledger, 'logs', to), to - RATE_DAYS * DAY_SECONDS)
-  return from < to ? (to - from) / DAY_SECONDS : null
+  const newest = storedFor(ledger, 'logs').at(-1)?.to_time ?? null
+  if (newest === null) return null
+  // The newest block is always a little old.
+  const end = Math.min(to, newest)
+  const until = to - end <= LATE_SECONDS ? to : end
+  const from = Math.max(created, readSince(ledger, 'logs', end), to - RATE_DAYS * DAY_SECONDS)
+  return from < until ? (until - from) / DAY_SECONDS : null
 }
 
 /** The coverage of an answer about rewards: the live reads may be missing, and a chain may have ended rewards. */

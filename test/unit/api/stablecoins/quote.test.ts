@@ -33,6 +33,12 @@ test('an answer that is served later has older prices, and after two minutes no 
     ...answer,
     current: { ...answer.current, price_age_seconds: 70 },
   })
+  // The sample is 130 s old by then, although the answer is not.
+  expect(aged(answer, 120)).toMatchObject({
+    current: { price_age_seconds: 130, quoted: null },
+    quote: { quoted: null },
+    coverage: { status: 'partial', message: expect.stringContaining('2026-07-01T12:00:00Z') },
+  })
   const list = {
     as_of: null,
     stablecoins: [
