@@ -92,7 +92,7 @@ export async function buildApp(deps: AppDeps) {
   links(app, deps.publicUrl)
   provide(app, { clickhouse, records, redis, now, metrics, draining })
   showMemories(metrics.registry, app.memories)
-  const readState = createServiceState(clickhouse, app.memories, now)
+  const serviceState = createServiceState(clickhouse, app.memories, now)
   const readChainId = () => databaseChainId(clickhouse)
   const counter = createRequestCounter(redis, database, logger)
   const screen = createScreen({ counter, redis, prefix: `plumbline:${database}` })
@@ -107,7 +107,7 @@ export async function buildApp(deps: AppDeps) {
   countRequests(app)
   requestLog(app, deps.loggedShare ?? 0)
   showMetrics(app, metricsAccess, async () => {
-    const state = await readState().catch(() => null)
+    const state = await serviceState.read().catch(() => null)
     // Without a state, a full disk may be why.
     return stateMetrics(
       state,
@@ -145,8 +145,8 @@ export async function buildApp(deps: AppDeps) {
       logger.warn({ folder: deps.dashboard }, 'the page is not built, so `/` is JSON for browsers too: npm run build')
   }
   await app.register(adminRoutes(most.key, webhooks), { prefix: '/api/admin' })
-  await app.register(publicRoutes(readState, { ...DEFAULT_STREAMS, ...deps.streams }), { prefix: '/api/v1' })
-  await app.register(elsewhereRoutes(readState))
+  await app.register(publicRoutes(serviceState, { ...DEFAULT_STREAMS, ...deps.streams }), { prefix: '/api/v1' })
+  await app.register(elsewhereRoutes(serviceState))
   if (deps.fastLane ?? true) await app.register(import('./fast-lane/fast-lane.js'), { newId, trustProxy })
   return app
 }

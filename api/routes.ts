@@ -14,7 +14,7 @@ import { flowsExportRoute } from './flows/export.js'
 import { flowsRoute } from './flows/flows.js'
 import { flowsHistoryRoute } from './flows/history.js'
 import { flowScoresRoute } from './flows/scores.js'
-import type { ServiceState } from './service/service-state.js'
+import type { ServiceStateReader } from './service/service-state.js'
 import { statusRoute } from './service/status.js'
 import { statusPageRoute } from './service/status-page.js'
 import { allPegEventsRoute } from './stablecoins/all-peg-events.js'
@@ -39,7 +39,7 @@ import { stablecoinRoute, stablecoinsRoute } from './stablecoins/stablecoins.js'
 
 /** All routes under /api/v1, in the order of the documentation. */
 export const publicRoutes =
-  (readState: () => Promise<ServiceState>, streams: StreamOptions): FastifyPluginAsync =>
+  (serviceState: ServiceStateReader, streams: StreamOptions): FastifyPluginAsync =>
   async (api) => {
     api.addHook('onRequest', (_, reply, done) => {
       reply.header(METHODOLOGY_HEADER, METHODOLOGY_VERSION)
@@ -74,7 +74,7 @@ export const publicRoutes =
       pegWindowSeriesRoute,
       depthSeriesRoute,
       liquiditySeriesRoute,
-      statusRoute(readState),
+      statusRoute(serviceState),
       eventsRoute,
       streamRoute(streams),
     ]
@@ -83,11 +83,11 @@ export const publicRoutes =
 
 /** What other programs and pages show of the service, each in the form that they read. */
 export const elsewhereRoutes =
-  (readState: () => Promise<ServiceState>): FastifyPluginAsync =>
+  (serviceState: ServiceStateReader): FastifyPluginAsync =>
   async (app) => {
     await app.register(badgeRoutes)
     await app.register(breaksFeedRoute)
-    await app.register(statusPageRoute(readState))
+    await app.register(statusPageRoute(serviceState))
   }
 
 /** All routes under /api/admin, for the operator, who alone has the admin key. */

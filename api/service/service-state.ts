@@ -120,15 +120,24 @@ const MAX_AGE_MS = 5000
 /** Shorter than the 10 s of a scraper, so that it at least learns that the state cannot be read. */
 export const TIMEOUT_MS = 8000
 
-/**
- * Returns a function that reads the state of the service, at most once every few seconds, and once for all concurrent
- * callers. Rejects with QueryError.
- */
-export function createServiceState(clickhouse: ClickHouseClient, memories: Memories, now: () => Date) {
+/** How the state of the service is read. Both reject with QueryError. */
+export type ServiceStateReader = {
+  /** The state of at most a few seconds ago. */
+  read: () => Promise<ServiceState>
+  /** The same, or while it cannot be read the last one that was, of the instant `at`. */
+  readOrLast: () => Promise<ServiceState>
+}
+
+/** Reads the state of the service, at most once every few seconds, and once for all concurrent callers. */
+export function createServiceState(
+  clickhouse: ClickHouseClient,
+  memories: Memories,
+  now: () => Date,
+): ServiceStateReader {
   const latest = memories.latest<ServiceState>({
     name: 'service_state',
     holds: 'the state of the service, for /status and /metrics',
-    until: '5 s',
+    until: '5 s; for /status until it can be read again',
     read: () => {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
       // Each query adds a listener; Node warns of a leak above ten.
@@ -138,5 +147,13 @@ export function createServiceState(clickhouse: ClickHouseClient, memories: Memor
     },
     nowMs: () => now().getTime(),
   })
-  return (): Promise<ServiceState> => latest.get((_, ageMs) => ageMs < MAX_AGE_MS)
+  const read = () => latest.get((_, ageMs) => ageMs < MAX_AGE_MS)
+  return {
+    read,
+    readOrLast: () =>
+      read().catch((error) => {
+        if (latest.value === null) throw error
+        return latest.value
+      }),
+  }
 }

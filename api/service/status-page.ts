@@ -2,15 +2,25 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
-import type { ServiceState } from './service-state.js'
+import { secondsBetween } from '../../clickhouse/jobs/progress.js'
+import { isoSeconds } from '../../process/instants.js'
+import type { ServiceState, ServiceStateReader } from './service-state.js'
 
 /** Data that is older than this is an outage, in seconds. */
 const OUTAGE_SECONDS = 180
 
+/** A state that was read longer ago than this says nothing about now. */
+const UNREAD_SECONDS = 60
+
 type Verdict = { indicator: 'none' | 'minor' | 'major' | 'critical'; description: string }
 
 /** The state of the service in the four steps of status pages, with the worst that is known in words. */
-function verdictOf({ newest_block, catalogue, datasets, missing_blocks, unknown, jobs }: ServiceState): Verdict {
+function verdictOf(
+  { at, newest_block, catalogue, datasets, missing_blocks, unknown, jobs }: ServiceState,
+  now: Date,
+): Verdict {
+  if (secondsBetween(at, now) > UNREAD_SECONDS)
+    return { indicator: 'major', description: `The state of the service could not be read since ${isoSeconds(at)}` }
   if (catalogue && newest_block === null)
     return {
       indicator: 'major',
@@ -33,13 +43,13 @@ function verdictOf({ newest_block, catalogue, datasets, missing_blocks, unknown,
 
 /** The status in the shape that status tools read: that of Statuspage's status.json. */
 export const statusPageRoute =
-  (readState: () => Promise<ServiceState>): FastifyPluginAsync =>
+  ({ readOrLast }: ServiceStateReader): FastifyPluginAsync =>
   async (app) => {
     const schema = { hide: true, querystring: z.strictObject({}) }
     app.get('/api/v2/status.json', { schema }, async (_, reply) => {
-      const state = await readState()
+      const state = await readOrLast()
       const url = app.linkTo('/')
       const page = { id: 'plumbline', name: 'Plumbline', url, time_zone: 'Etc/UTC', updated_at: state.at.toISOString() }
-      return reply.header('cache-control', 'public, max-age=5').send({ page, status: verdictOf(state) })
+      return reply.header('cache-control', 'public, max-age=5').send({ page, status: verdictOf(state, app.now()) })
     })
   }

@@ -7,7 +7,7 @@ import { secondsBetween } from '../../clickhouse/jobs/progress.js'
 import type { Storage } from '../../clickhouse/store/storage.js'
 import { isoSeconds } from '../../process/instants.js'
 import { endpoint } from '../answers/endpoint.js'
-import type { ServiceState } from './service-state.js'
+import type { ServiceState, ServiceStateReader } from './service-state.js'
 import { MOST_GAPS, NODE_PROBLEMS, type NodeProblem, Status } from './status-shapes.js'
 
 /** The share of failed or late calls, and the changes of the chain in an hour, from which on a node is in trouble; the alerts have the same. */
@@ -107,7 +107,7 @@ function published(state: ServiceState): z.input<typeof Status> {
 }
 
 /** The public status: progress, missing data, and whether checks have passed. */
-export const statusRoute = (readState: () => Promise<ServiceState>) =>
+export const statusRoute = ({ readOrLast }: ServiceStateReader) =>
   endpoint({
     path: '/status',
     tag: 'service',
@@ -115,8 +115,9 @@ export const statusRoute = (readState: () => Promise<ServiceState>) =>
     summary: 'How far behind the chain each dataset is, gaps, checks and jobs',
     description:
       'Progress of the service: the newest block of the chain and the newest stored block, the lag of every dataset ' +
-      'now and in percentiles of the last hour and day, missing blocks, findings of the newest check, and the jobs.',
+      'now and in percentiles of the last hour and day, missing blocks, findings of the newest check, and the jobs. ' +
+      'All of it is as of `at`, which is a few seconds ago, or older while the database cannot be read.',
     about: 'now',
     response: Status,
-    answer: async () => published(await readState()),
+    answer: async () => published(await readOrLast()),
   })

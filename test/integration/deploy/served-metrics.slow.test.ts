@@ -66,7 +66,7 @@ test('every metric that a dashboard or an alert names is served', async ({ click
 
   // What neither this server nor a run of seconds has: replicas, webhooks that were sent, a long first start, jobs that
   // are behind, and a backfill.
-  const state = await createServiceState(clickhouse, new Memories(), () => now)()
+  const state = await createServiceState(clickhouse, new Memories(), () => now).read()
   const webhooks = {
     ...state.webhooks,
     attempts: [{ outcome: 'refused' as const, status_class: 4, attempts: 1 }],

@@ -137,7 +137,7 @@ describe('a replica that lags behind the one that is written to', { timeout: 600
       // What must not miss a row waits for it.
       const strict = await subscriptionCounts(reader, { signal: AbortSignal.timeout(2000) }).catch((error) => error)
       skip(!(strict instanceof QueryError), 'the replica has caught up: its user may not stop it, and its lag is short')
-      expect((await createServiceState(reader, new Memories(), () => at)()).webhooks.subscriptions).toEqual([])
+      expect((await createServiceState(reader, new Memories(), () => at).read()).webhooks.subscriptions).toEqual([])
     } finally {
       await system('START', 'webhook_subscriptions')
     }

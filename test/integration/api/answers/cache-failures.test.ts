@@ -64,7 +64,7 @@ async function ask(app: Awaited<ReturnType<typeof cachedApp>>, i: number, query 
   }
 }
 
-test('without ClickHouse, cached answers are served as stale, others are 503, and no answer is wrong', async () => {
+test('without ClickHouse, cached answers and the state are served as stale, others are 503, and no answer is wrong', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-cache-'))
   const start = (port: number): Promise<Embedded> => spawnEmbedded({ dataDir, port, user: 'default', password: 'test' })
   let engine = await start(0)
@@ -82,7 +82,8 @@ test('without ClickHouse, cached answers are served as stale, others are 503, an
   const clickhouse = connect(env, { application: 'plumbline-test' })
   onTestFinished(() => clickhouse.close())
   const at = await addMarket(clickhouse)
-  const app = await cachedApp(clickhouse)
+  let ahead = 0
+  const app = await cachedApp(clickhouse, { now: () => new Date(Date.now() + ahead) })
 
   const seen: Seen[] = []
   let isOver = false
@@ -110,10 +111,21 @@ test('without ClickHouse, cached answers are served as stale, others are 503, an
   await happens(({ i, status }) => i === 0 && status === 200)
   await happens(({ i, status }) => i === 1 && status === 200)
 
+  const status = await app.inject('/api/v1/status')
   engine.child.kill('SIGKILL')
   await engine.exited
   await happens(({ i, isStale }) => i === 0 && isStale)
   await happens(({ i, status }) => i === 2 && status === 503)
+  // The state of the service is the last that was read, and says of when it is.
+  ahead = 10_000
+  const later = await app.inject('/api/v1/status')
+  expect([later.statusCode, later.json()]).toEqual([200, status.json()])
+  ahead = 120_000
+  expect((await app.inject('/api/v2/status.json')).json()).toMatchObject({
+    page: { updated_at: expect.stringContaining(status.json().at.slice(0, -1)) },
+    status: { indicator: 'major', description: `The state of the service could not be read since ${status.json().at}` },
+  })
+  ahead = 0
   engine = await start(Number(new URL(env.CLICKHOUSE_URL).port))
   await happens(({ i, status }) => i === 2 && status === 200)
   await happens(({ i, isStale }) => i === 0 && !isStale)
