@@ -55,7 +55,7 @@ const Holders = z.object({
   supply_tokens: tokens.nullable().meta({ description: 'The same in whole tokens' }),
   hhi: figure.meta({
     description:
-      'Herfindahl-Hirschman index: the sum of the squares of all shares in per cent, up to 10,000 for a single holder; null without holders',
+      'Herfindahl-Hirschman index: the sum of the squares of all shares in per cent, up to 10,000 for a single holder; null without holders. Of accounts: an owner may have many, and the exchange holds for many',
   }),
   gini: figure.meta({ description: 'Gini coefficient of the balances: 0 if all are equal; null without holders' }),
   top_10_pct: figure.meta({ description: 'Share of the ten largest holders in per cent; null without holders' }),

@@ -122,7 +122,7 @@ export const liquidityRoute = endpoint({
   operationId: 'getLiquidity',
   summary: 'Prices that can be traded at: deviation and spread by size, depth by bps, exit cost',
   description:
-    'What the chain’s own exchange quotes for each size at the newest sampled block, measured against the peg of 1. Sizes between are interpolated over the logarithm of the size; nothing is extrapolated.',
+    'What the chain’s own exchange quotes for each size at the newest sampled block, measured against the peg of 1. Sizes between are interpolated over the logarithm of the size; nothing is extrapolated. Stables whose routes share a book each show all of it, so depths do not add up.',
   about: 'moment',
   query: { ...AsOfQuery, size: SizeQuery },
   response: LiquidityResponse,
