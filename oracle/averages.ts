@@ -11,6 +11,7 @@ const eightDecimals = (numerator: bigint, denominator: bigint): number =>
 /** What each second of a window was worth: the price of the state that held in it, null without one. */
 function timeWeighted(samples: readonly PegSample[], asOf: number, length: number) {
   const seconds = { quoted: 0, unquoted: 0 }
+  const held: { heldSeconds: bigint; distance: bigint }[] = []
   let weighted = 0n
   samples.forEach(({ block_time, sell_micros }, i) => {
     const until = Math.min(samples[i + 1]?.block_time ?? asOf, asOf, block_time + LONGEST_HOLD)
@@ -19,10 +20,24 @@ function timeWeighted(samples: readonly PegSample[], asOf: number, length: numbe
     else {
       seconds.quoted += heldSeconds
       weighted += BigInt(heldSeconds) * BigInt(sell_micros)
+      held.push({ heldSeconds: BigInt(heldSeconds), distance: BigInt(sell_micros) - 1_000_000n })
     }
   })
+  const n = BigInt(seconds.quoted)
+  const total = held.reduce((sum, { heldSeconds, distance }) => sum + heldSeconds * distance, 0n)
+  const aroundMean = held.reduce(
+    (sum, { heldSeconds, distance }) => sum + heldSeconds * (n * distance - total) ** 2n,
+    0n,
+  )
+  const aroundPeg = held.reduce((sum, { heldSeconds, distance }) => sum + heldSeconds * distance ** 2n, 0n)
+  const decimals = (value: number, digits: number): number =>
+    Number((Math.floor(value * 10 ** digits + 0.5) / 10 ** digits).toFixed(digits))
+  const sampled = seconds.quoted + seconds.unquoted
   return {
-    twap: seconds.quoted === 0 ? null : eightDecimals(weighted, BigInt(seconds.quoted) * 10n ** 6n),
+    twap: n === 0n ? null : eightDecimals(weighted, n * 10n ** 6n),
+    stddev: n === 0n ? null : decimals(Math.sqrt(Number(aroundMean) / Number(n ** 3n)) / 1e6, 8),
+    rms_bps: n === 0n ? null : decimals(Math.sqrt(Number(aroundPeg) / Number(n)) / 100, 4),
+    unquoted_share: sampled === 0 ? null : decimals(seconds.unquoted / sampled, 6),
     quoted_seconds: seconds.quoted,
     unquoted_seconds: seconds.unquoted,
     unmeasured_seconds: length - seconds.quoted - seconds.unquoted,

@@ -26,6 +26,11 @@ const AveragesResponse = z.object({
           description:
             'Time-weighted average price for selling one token, in the reference stable: a price holds from its block to the next one, for at most 120 seconds; null if none held',
         }),
+        stddev: price.meta({ description: 'Time-weighted standard deviation of that price; null if none held' }),
+        rms_bps: price.meta({
+          description:
+            'Time-weighted root mean square distance of that price from 1.00, in basis points; null if none held',
+        }),
         quoted_seconds: count.meta({ description: 'Seconds of the window in which a price held' }),
         unquoted_seconds: count.meta({
           description: 'Seconds in which the newest sample had no price; not in the average',
@@ -33,6 +38,9 @@ const AveragesResponse = z.object({
         unmeasured_seconds: count.meta({
           description:
             'Seconds of which nothing is known, as no block of the last 120 seconds is in; not in the average',
+        }),
+        unquoted_share: z.number().min(0).max(1).nullable().meta({
+          description: 'unquoted_seconds / (quoted_seconds + unquoted_seconds); null without either',
         }),
         vwap: price.meta({
           description:

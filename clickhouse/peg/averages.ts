@@ -2,17 +2,19 @@ import { z } from 'zod'
 import { defineRow, onlyColumn } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 import { MAX_SAMPLE_SECONDS } from './price.js'
+import { DEVIATION } from './sums.js'
 import { inWindowOrder, LONGEST_PEG_WINDOW, PEG_WINDOWS } from './windows.js'
 
 const sum = integerText.transform(BigInt)
 
 /**
- * Sums over a window: the seconds in which a price held, these times the price in millionths, and the seconds in which a sample
- * without a price held.
+ * Sums over a window: the seconds in which a price held, these times its distance from 1 in millionths and times the square of
+ * that, and the seconds in which a sample without a price held.
  */
-const HeldSums = z.tuple([sum, sum, sum]).transform(([quoted_seconds, micros_seconds, unquoted_seconds]) => ({
+const HeldSums = z.tuple([sum, sum, sum, sum]).transform(([quoted_seconds, distances, squares, unquoted_seconds]) => ({
   quoted_seconds,
-  micros_seconds,
+  distances,
+  squares,
   unquoted_seconds,
 }))
 type HeldSums = z.output<typeof HeldSums>
@@ -33,11 +35,11 @@ export const heldSumsAt = defineRow({
   sql: `
     SELECT [${PEG_WINDOWS.map(
       ({ seconds }) =>
-        `(sumIf(${heldWithin(seconds)}, sell_micros IS NOT NULL), sum(${heldWithin(seconds)} * ifNull(sell_micros, 0)), sumIf(${heldWithin(seconds)}, sell_micros IS NULL))`,
+        `(sumIf(${heldWithin(seconds)}, sell_micros IS NOT NULL), sum(${heldWithin(seconds)} * distance), sum(${heldWithin(seconds)} * distance * distance), sumIf(${heldWithin(seconds)}, sell_micros IS NULL))`,
     ).join(', ')}] AS windows
     FROM
     (
-        SELECT sell_micros, toInt64(toUnixTimestamp(block_time)) AS held_from,
+        SELECT sell_micros, toInt64(ifNull(${DEVIATION}, 0)) AS distance, toInt64(toUnixTimestamp(block_time)) AS held_from,
                least(leadInFrame(held_from, 1, toInt64(toUnixTimestamp({as_of: DateTime}))) OVER
                          (ORDER BY block_time, block_number ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING),
                      held_from + ${MAX_SAMPLE_SECONDS}) AS held_until
@@ -47,16 +49,26 @@ export const heldSumsAt = defineRow({
     )`,
 })
 
+const toDecimals = (value: number, decimals: number): number => Math.round(value * 10 ** decimals) / 10 ** decimals
+
 /**
- * The time-weighted average price, rounded to 8 decimals, halves up; null without a second in which a price held. The seconds
- * of the window of `seconds` are those with a price, those without one, and those of which nothing is known.
+ * The time-weighted average price and its standard deviation, to 8 decimals, halves up, and the root mean square distance from 1
+ * in basis points, to 4; null without a second in which a price held. The seconds of the window of `seconds` are those with a
+ * price, those without one, and those of which nothing is known; the share without one is of the first two, null without either.
  */
-export function timeWeighted({ quoted_seconds, micros_seconds, unquoted_seconds }: HeldSums, seconds: number) {
-  const twap = (200n * micros_seconds + quoted_seconds) / (2n * (quoted_seconds || 1n))
+export function timeWeighted(
+  { quoted_seconds: n, distances, squares, unquoted_seconds: unquoted }: HeldSums,
+  seconds: number,
+) {
+  const hasPrice = n > 0n
+  const twap = (200n * (1_000_000n * n + distances) + n) / (2n * (n || 1n))
   return {
-    twap: quoted_seconds === 0n ? null : Number(twap) / 1e8,
-    quoted_seconds: Number(quoted_seconds),
-    unquoted_seconds: Number(unquoted_seconds),
-    unmeasured_seconds: seconds - Number(quoted_seconds + unquoted_seconds),
+    twap: hasPrice ? Number(twap) / 1e8 : null,
+    stddev: hasPrice ? toDecimals(Math.sqrt(Number(n * squares - distances * distances)) / Number(n) / 1e6, 8) : null,
+    rms_bps: hasPrice ? toDecimals(Math.sqrt(Number(squares) / Number(n)) / 100, 4) : null,
+    quoted_seconds: Number(n),
+    unquoted_seconds: Number(unquoted),
+    unmeasured_seconds: seconds - Number(n + unquoted),
+    unquoted_share: n + unquoted > 0n ? toDecimals(Number(unquoted) / Number(n + unquoted), 6) : null,
   }
 }

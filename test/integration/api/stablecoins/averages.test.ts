@@ -121,6 +121,9 @@ test('the worked example of the methodology gives the documented result', async 
   expect(windows[0]).toEqual({
     window: '1h',
     twap: 1.000125,
+    stddev: 0.00105327,
+    rms_bps: 10.6066,
+    unquoted_share: 0.333333,
     quoted_seconds: 240,
     unquoted_seconds: 120,
     unmeasured_seconds: 3240,
@@ -130,6 +133,46 @@ test('the worked example of the methodology gives the documented result', async 
     volume_tokens: 4000,
     volume_usd: '3998.000000',
   })
+})
+
+test('the same path of prices has the same averages, however fast its blocks come', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = seconds(clock.now)
+  const start = now - 3600
+  const random = randomFor(38, 'pace')
+  // The price changes every two minutes at most; blocks come by the second, every twenty, or faster after the first half.
+  const steps = Array.from({ length: 60 }, () =>
+    random.chance(0.2) ? ('no_liquidity' as const) : random.int(980_000, 1_020_000),
+  )
+  const paces: Array<(at: number) => number> = [() => 1, () => 20, (at) => (at < start + 1800 ? 60 : 2)]
+  const times = Array.from({ length: 3601 }, (_, i) => start + i)
+  const samples = paces.flatMap((pace, i) =>
+    pegSamples(
+      stableAddress(i + 1),
+      times.flatMap((at) =>
+        (at - start) % pace(at) === 0 && at < now
+          ? [{ at, price: steps[Math.floor((at - start) / 60)] ?? 1_000_000 }]
+          : [],
+      ),
+    ),
+  )
+  await addBlocks(clickhouse, times)
+  await addFacts(clickhouse, {
+    stablecoins: paces.map((_, i) => stablecoin(i + 1, { block_time: start })),
+    samples,
+  })
+  const [first, ...others] = await Promise.all(
+    paces.map(async (_, i) => {
+      const [hour] = (await app.inject(urlOf(stableAddress(i + 1), `?as_of=${now}`))).json().windows
+      return hour
+    }),
+  )
+  expect(first).toMatchObject({ quoted_seconds: expect.any(Number), unmeasured_seconds: 0 })
+  expect(first.rms_bps).toBeGreaterThan(10)
+  for (const other of others) expect(other).toEqual(first)
 })
 
 test('without a price or a trade there is no average, and the seconds say why', async ({ app, clickhouse, clock }) => {
@@ -161,17 +204,25 @@ test('without a price or a trade there is no average, and the seconds say why', 
     unquoted_seconds: unquoted,
     unmeasured_seconds: unmeasured,
   })
+  const unpriced = { twap: null, stddev: null, rms_bps: null }
   expect(await hourOf(stableAddress(1))).toEqual({
     ...untraded,
-    twap: null,
+    ...unpriced,
+    unquoted_share: 1,
     ...held(0, 3600, 0),
     status: 'unavailable',
   })
   expect(await hourOf(stableAddress(2))).toEqual({
     ...untraded,
-    twap: null,
+    ...unpriced,
+    unquoted_share: null,
     ...held(0, 0, 3600),
     status: 'unavailable',
   })
-  expect(await hourOf(REFERENCE_STABLE)).toEqual({ ...untraded, twap: 1, ...held(3600, 0, 0), status: 'complete' })
+  expect(await hourOf(REFERENCE_STABLE)).toEqual({
+    ...untraded,
+    ...{ twap: 1, stddev: 0, rms_bps: 0, unquoted_share: 0 },
+    ...held(3600, 0, 0),
+    status: 'complete',
+  })
 })
