@@ -54,8 +54,8 @@ export const PegWindow = z.object({
   max_deviation_bps: measured.meta({ description: 'Largest distance from 1.00 in basis points' }),
   seconds_outside_10bps: count
     .nullable()
-    .meta({ description: 'Seconds that the price was more than 10 bps from 1.00' }),
+    .meta({ description: 'Seconds that the price was more than 10 bps from 1.00; null without a price in the window' }),
   seconds_outside_50bps: count
     .nullable()
-    .meta({ description: 'Seconds that the price was more than 50 bps from 1.00' }),
+    .meta({ description: 'Seconds that the price was more than 50 bps from 1.00; null without a price in the window' }),
 })
