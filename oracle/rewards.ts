@@ -44,15 +44,20 @@ export function rewardsAt(facts: EconomyFacts, stable: string, at: number) {
   }
 }
 
-/** The live reads of the same: the newest state, and the yield of the last seven days on it. */
+/** The live reads of the same where every block is stored: the newest state, and the yields of the last seven days on it. */
 export function liveReadsAt(facts: EconomyFacts, stable: string, at: number) {
   const state = until(facts.state_reads, at, stable).at(-1)
   const optedIn = asTokens(BigInt(`${state?.opted_in_raw}`))
   const week = rewardsAt(facts, stable, at).distributed.last_7d_tokens
+  const created = facts.stablecoins.find((row) => row.stable === stable)?.at ?? 0
+  const measured_days = Math.min(7, (at - created) / DAY)
+  const yearly = (days: number) => (optedIn === 0 ? null : ((100 * 365) / days) * (week / optedIn))
   return {
     opted_in_supply: state?.opted_in_raw,
     opted_in_tokens: optedIn,
     global_reward_per_token: state?.reward_per_token_raw,
-    effective_apy_pct: optedIn === 0 ? null : ((100 * 365) / 7) * (week / optedIn),
+    effective_apy_pct: yearly(7),
+    measured_days,
+    apr_pct: measured_days < 1 ? null : yearly(measured_days),
   }
 }
