@@ -211,7 +211,7 @@ test('where nothing is sampled there are no figures, and the answer says why', a
     route: null,
     sample_age_seconds: null,
     exit_cost: { size_tokens: 5000, exit_cost_bps: null, reason: 'not_sampled' },
-    coverage: { status: 'unavailable', message: expect.stringContaining('not been sampled') },
+    coverage: { status: 'unavailable', message: expect.stringContaining('No depth of it is sampled') },
   })
   expect(await ask(REFERENCE_STABLE)).toMatchObject({
     ...none,

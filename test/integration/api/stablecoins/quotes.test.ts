@@ -83,7 +83,7 @@ test('200 tokens with a pair and no order: the list takes as few statements as i
   expect((await ask(`?as_of=${long}`))[once]).toMatchObject({ peg: { price: 0.999 }, coverage: { status: 'complete' } })
 })
 
-type Quote = { quoted: boolean; unquoted_since: string | null; unquoted_since_is_bound: boolean }
+type Quote = { quoted: boolean | null; unquoted_since: string | null; unquoted_since_is_bound: boolean }
 
 const iso = (at: number): string => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`
 
@@ -132,8 +132,10 @@ test('losing the quote is a state with a start and an end, at any instant and in
     [at(22 * HOUR), null, 2 * HOUR - 1],
     [at(24 * HOUR), { since: at(23 * HOUR), bound: true }, 4 * HOUR - 1],
   ] as const) {
+    const newest = samples.findLast(({ block_time }) => block_time <= instant)?.block_time as number
     const expected: Quote = {
-      quoted: quote === null,
+      // A sample says so for two minutes.
+      quoted: instant - newest > 120 ? null : quote === null,
       unquoted_since: quote && iso(quote.since),
       unquoted_since_is_bound: quote?.bound ?? false,
     }
@@ -148,9 +150,9 @@ test('losing the quote is a state with a start and an end, at any instant and in
     expect((await app.inject(`${LIST}/${stable}${query}`)).json()).toMatchObject({ quote: expected, peg: listed.peg })
   }
   const live = (await app.inject(`${LIST}/${stable}/peg`)).json()
-  expect(live.quote).toEqual({ quoted: false, unquoted_since: iso(at(23 * HOUR)), unquoted_since_is_bound: true })
+  expect(live.quote).toEqual({ quoted: null, unquoted_since: iso(at(23 * HOUR)), unquoted_since_is_bound: true })
   const now = Math.floor(clock.now.getTime() / 1000)
-  expect(live.current).toMatchObject({ quoted: false, price_age_seconds: now - at(20 * HOUR + 1) })
+  expect(live.current).toMatchObject({ quoted: null, price_age_seconds: now - at(20 * HOUR + 1) })
   expect(live.windows[2]).toMatchObject({ sample_count: 4, unquoted_count: 6, unquoted_share: 0.6 })
 })
 
@@ -231,11 +233,11 @@ test('dead books score as the worst and back nothing: never a bid, the only bid 
     return [composite, peg_risk, peg_break_risk, reserves.total_backing_usd]
   }
   expect(Object.fromEntries(await Promise.all(names.map(async (name, i) => [name, await published(i)])))).toEqual({
-    'never a bid': [69.5, 100, 85, null],
-    'no pair': [69.5, 100, 85, null],
-    'only bid cancelled after two hours': [69.496, 99.99, 85, null],
-    'a minute without a bid': [42.804, 97.01, 0, 5],
-    'moves 3 bps': [8.936, 12.34, 0, 5.0015],
-    'not in dollars': [44, 100, 0, null],
+    'never a bid': [86.5, 100, 85, null],
+    'no pair': [86.5, 100, 85, null],
+    'only bid cancelled after two hours': [86.496, 99.99, 85, null],
+    'a minute without a bid': [59.804, 97.01, 0, 5],
+    'moves 3 bps': [25.936, 12.34, 0, 5.0015],
+    'not in dollars': [61, 100, 0, null],
   })
 })
