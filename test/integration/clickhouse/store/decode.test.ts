@@ -10,7 +10,7 @@ const rows = defineExport({
   name: 'rows_to_decode',
   params: z.object({ count: z.int() }),
   sql: `
-    SELECT toUInt64(18446744073709551615 - number) AS wide, toDecimal128('1.500000', 6) AS amount,
+    SELECT toUInt64(18446744073709551615 - number) AS wide, '1.500000' AS amount,
            if(number = 0, NULL, 'a, "b"\n\\\\N') AS text, ['x', 'y'] AS list
     FROM numbers({count: UInt32})`,
 })
