@@ -124,7 +124,7 @@ export const TIMEOUT_MS = 8000
 export type ServiceStateReader = {
   /** The state of at most a few seconds ago. */
   read: () => Promise<ServiceState>
-  /** The same, or while it cannot be read the last one that was, of the instant `at`. */
+  /** As `read`; while the state cannot be read, the last one that was, of the instant `at`. */
   readOrLast: () => Promise<ServiceState>
 }
 

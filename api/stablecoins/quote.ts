@@ -41,11 +41,13 @@ export function publishedQuote({ newest, priced, lost, unsampled }: CurrentPeg, 
   }
 }
 
-/** What changes with time in a live answer about a stable, as `Price` in the route of its peg and in lists. */
+const AgingPrice = z.looseObject({ price_age_seconds: z.number(), sampled_at: z.string() }).nullable()
+
+/** What changes with time in a live answer about a stable; its price is `current` in that of its peg, `peg` in others. */
 const Aging = z
   .object({
-    current: z.looseObject({ price_age_seconds: z.number(), sampled_at: z.string() }).nullable(),
-    peg: z.looseObject({ price_age_seconds: z.number(), sampled_at: z.string() }).nullable(),
+    current: AgingPrice,
+    peg: AgingPrice,
     quote: z.looseObject({ quoted: z.boolean().nullable() }).nullable(),
     coverage: z.looseObject({ status: z.enum(['complete', 'partial', 'unavailable']), message: z.string() }),
   })

@@ -62,7 +62,7 @@ export const EdgeWindow = z.object({
 })
 export type EdgeWindow = z.infer<typeof EdgeWindow>
 
-/** Logarithms that are equal but for prices: the exchange bounds these to 2 %, so a price alone can move a volume by that. */
+/** Volumes whose logarithms differ by no more count as equal: the exchange bounds prices to 2 %, so a price alone can do that. */
 export const EQUAL_WITHIN = 20_000
 
 const logOf = (micros: string): string => `toInt32(floor(log(greatest(toFloat64(${micros}), 1.)) * 1000000 + 0.5))`

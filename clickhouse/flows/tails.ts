@@ -21,34 +21,30 @@ function fits({ extremes, count, leastExcess }: Extremes): Fit[] {
   })
 }
 
+/** The largest result over the fits of a tail. */
+const overFits = (tail: Extremes, result: (fit: Fit) => number): number => Math.max(...fits(tail).map(result))
+
+/** The probability that another value is at least the threshold of a fit. */
+const shareBeyond = ({ count }: Extremes, { peaks }: Fit): number => (peaks + 1) / (count + 1)
+
+/** 1 at the threshold, and 1 more for each sum of the excesses above it: the tail is a power of that. */
+const distance = (value: number, { threshold, excess }: Fit): number => 1 + Math.max(0, value - threshold) / excess
+
 /**
  * The probability that another value is at least `value`, by the tail alone: the largest of the fits. The excesses over the
  * threshold are exponential, and the next one given their sum has Pareto's distribution of the second kind, as for any
  * pivot of that sum; of logarithms, that is Hill's estimator (1975) with its uncertainty, exact for a Pareto tail.
  */
 export const tailBeyond = (tail: Extremes, value: number): number =>
-  Math.max(
-    ...fits(tail).map(
-      ({ peaks, threshold, excess }) =>
-        ((peaks + 1) / (tail.count + 1)) * (1 + Math.max(0, value - threshold) / excess) ** -peaks,
-    ),
-  )
+  overFits(tail, (fit) => shareBeyond(tail, fit) * distance(value, fit) ** -fit.peaks)
 
 /** The value at which `tailBeyond` falls to `probability`. */
 export const tailPoint = (tail: Extremes, probability: number): number =>
-  Math.max(
-    ...fits(tail).map(
-      ({ peaks, threshold, excess }) =>
-        threshold + excess * (((probability * (tail.count + 1)) / (peaks + 1)) ** (-1 / peaks) - 1),
-    ),
-  )
+  overFits(tail, (fit) => fit.threshold + fit.excess * ((probability / shareBeyond(tail, fit)) ** (-1 / fit.peaks) - 1))
 
 /** The mean of how far another value lies above `value`, where one that does not counts as 0: the integral of `tailBeyond`. */
 export const meanExcess = (tail: Extremes, value: number): number =>
-  Math.max(
-    ...fits(tail).map(
-      ({ peaks, threshold, excess }) =>
-        (((peaks + 1) / (tail.count + 1)) * excess * (1 + Math.max(0, value - threshold) / excess) ** (1 - peaks)) /
-        (peaks - 1),
-    ),
+  overFits(
+    tail,
+    (fit) => (shareBeyond(tail, fit) * fit.excess * distance(value, fit) ** (1 - fit.peaks)) / (fit.peaks - 1),
   )

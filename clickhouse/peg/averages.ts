@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineRow, onlyColumn } from '../store/define-query.js'
-import { integerText } from '../store/values.js'
+import { integerText, toDecimals } from '../store/values.js'
 import { MAX_SAMPLE_SECONDS } from './price.js'
 import { DEVIATION } from './sums.js'
 import { inWindowOrder, LONGEST_PEG_WINDOW, PEG_WINDOWS } from './windows.js'
@@ -48,8 +48,6 @@ export const heldSumsAt = defineRow({
           AND block_time > {as_of: DateTime} - ${LONGEST_PEG_WINDOW + MAX_SAMPLE_SECONDS} AND block_time <= {as_of: DateTime}
     )`,
 })
-
-const toDecimals = (value: number, decimals: number): number => Math.round(value * 10 ** decimals) / 10 ** decimals
 
 /**
  * The time-weighted average price and its standard deviation, to 8 decimals, halves up, and the root mean square distance from 1

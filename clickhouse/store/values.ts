@@ -27,3 +27,7 @@ export const safeInteger = z.string().transform(Number).pipe(z.int())
 
 /** A time in the form in which a DateTime64(3) is inserted: unix seconds with milliseconds. */
 export const unixSeconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)
+
+/** A number to so many decimals, halves up. */
+export const toDecimals = (value: number, decimals: number): number =>
+  Math.round(value * 10 ** decimals) / 10 ** decimals

@@ -8,6 +8,7 @@ import { sellQuotesAt } from '../../depth/depth.js'
 import { depthWithin, EXIT_BPS, sellCostBps } from '../../depth/liquidity.js'
 import { concentrations } from '../../holders/concentrations.js'
 import { DEPTH_SIZES, REFERENCE_STABLE } from '../../peg/price.js'
+import { toDecimals } from '../../store/values.js'
 import type { RiskInputsRow } from '../inputs.js'
 import { headroomShare } from '../score.js'
 import { type ComponentName, type ExtendedInputs, MOST_HHI, UNQUOTED_BPS, UNSELLABLE_BPS } from './score.js'
@@ -31,9 +32,6 @@ type ReadInputs = {
   /** What the transfers add up to; null if some are not stored. */
   held: { supply: bigint; hhi: number | null } | null
 }
-
-/** To so many decimals, halves up. */
-const toDecimals = (value: number, decimals: number): number => Math.round(value * 10 ** decimals) / 10 ** decimals
 
 /**
  * The root mean square distance from 1 in basis points, of sums over samples in millionths. A sample without a quote counts as
