@@ -22,6 +22,7 @@ import type { CachePolicy } from './cache/policies.js'
 import { nextCursor, requireOwnCursor } from './cursor.js'
 import { type ExportedRows, type exportResponse, sendExport } from './export.js'
 import { KnownAtQuery } from './known-at.js'
+import { storedUntil } from './ledger.js'
 import { querySignal } from './query-signal.js'
 import { type Range, type RangeParameters, readRange, requireOptionsOfFormat } from './range.js'
 import { type Creation, requireStable, StableParams } from './stable.js'
@@ -63,6 +64,11 @@ type RequestAbout<Path extends string, Subject extends About, Query extends Shap
 type Covered = {
   coverage: Coverage
   ledger: Ledger
+  /**
+   * The cut-off of the answer: the requested instant, and in a live answer the newest block that its ledger has. What is stored
+   * of later blocks may be part of a batch that is not whole yet, and the coverage does not speak of it.
+   */
+  cutoff: Date
   searches: readonly Search[]
   since: Creation | undefined
   /** The options of its reads: what they find is kept while their tables stay as they are. */
@@ -194,7 +200,10 @@ async function coveredSubjectOf(
   ])
   const coverage = coverageOf(ledger, { ...extent, searches })
   const kept = request.asOf === null ? app.reads.now() : app.reads.given(ledger)
-  return { ...subject, since, ledger, searches, coverage, reads: { signal, kept } }
+  // The clock of the chain may be ahead of ours.
+  const stored = request.asOf === null ? storedUntil(ledger, extent.families) : 0
+  const cutoff = new Date(1000 * (stored || extent.to))
+  return { ...subject, since, ledger, cutoff, searches, coverage, reads: { signal, kept } }
 }
 
 /** The answer to a request; an export is sent already. */

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { isOptional, needsState } from '../../clickhouse/chain/batches.js'
+import { FAMILIES, type Family, isOptional, needsState } from '../../clickhouse/chain/batches.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { readSampling, unsampledRanges } from '../../clickhouse/chain/sampling.js'
@@ -60,16 +60,16 @@ function nextMarks(marks: Marks, batches: readonly Batch[]): Marks {
   return next
 }
 
-/**
- * The last second of which every family is stored; 0 if there is none. Those whose reading can be turned off are stored with
- * the others.
- */
-function storedUntil({ ranges }: Ledger): number {
-  const times = new Map<string, number>()
+/** The last second of which all of these families are stored; 0 if there is none. Those without any block do not count. */
+export function storedUntil({ ranges }: Pick<Ledger, 'ranges'>, families: readonly Family[]): number {
+  const times = new Map<Family, number>()
   for (const { family, to_time } of ranges)
-    if (!isOptional(family)) times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
+    if (families.includes(family)) times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
   return times.size === 0 ? 0 : Math.min(...times.values())
 }
+
+/** Those whose reading can be turned off are stored with the others. */
+const ALWAYS_READ = FAMILIES.filter((family) => !isOptional(family))
 
 /**
  * The ledger, kept in memory. It is read once; later only what was committed since. An answer about a time that is
@@ -116,7 +116,7 @@ export function createLedger(
         changes.unknown === before.marks.unknown ? before.ledger.unknown : await unknownSince(clickhouse, { signal })
       const ledger = { ...withBatches({ ...before.ledger, unknown, unsampled }, changes.batches), head: changes.head }
       const marks = { ...nextMarks(before.marks, changes.batches), unknown: changes.unknown }
-      return { ledger, marks, until: storedUntil(ledger) }
+      return { ledger, marks, until: storedUntil(ledger, ALWAYS_READ) }
     },
     // Only what this replica has too counts as stored; while it fetches that, what it had before.
     isSettled: (hasBefore) => hasCaughtUp(clickhouse, hasBefore),

@@ -83,14 +83,14 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       since,
       ...lastSeconds(at, PEG_WINDOW_SECONDS[RATED]),
     }),
-    answer: async ({ app, stable, at, asOf, ledger, reads }) => {
+    answer: async ({ app, stable, at, asOf, cutoff, ledger, reads }) => {
       const options = { ...reads, minuteSums: app.minuteSums(ledger), samplesOf: app.edgeSamples(ledger) }
       const [chainId, state, origin, peg] = await Promise.all([
         databaseChainId(app.clickhouse, options),
         stablecoinStateAt(app.clickhouse, { stable, at }, options),
         stablecoinOrigin(app.clickhouse, { stable }, options),
         asOf === null
-          ? livePeg(app.clickhouse, { stable }, options)
+          ? livePeg(app.clickhouse, { stable, as_of: cutoff }, options)
           : pegAt(app.clickhouse, { stable, as_of: asOf }, options),
       ])
       if (!state || !origin) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')

@@ -107,9 +107,9 @@ export const depthRoute = endpoint({
   response: DepthResponse,
   cache: CACHE_POLICIES.depth,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, STATE_SECONDS) }),
-  answer: async ({ app, stable, at, coverage, query: { size }, reads }) => {
+  answer: async ({ app, stable, at, cutoff, coverage, query: { size }, reads }) => {
     const [sampled, unsampled] = await Promise.all([
-      depthAt(app.clickhouse, { stable, as_of: at }, reads),
+      depthAt(app.clickhouse, { stable, as_of: cutoff }, reads),
       unsampledAt(app.clickhouse, { stable, at }, reads),
     ])
     // What was sampled before the stable left the list is not its depth at the instant.

@@ -133,9 +133,9 @@ export const liquidityRoute = endpoint({
     since,
     ...lastSeconds(at, STATE_SECONDS),
   }),
-  answer: async ({ app, stable, at, coverage, query: { size }, reads }) => {
+  answer: async ({ app, stable, at, cutoff, coverage, query: { size }, reads }) => {
     const [sampled, unsampled] = await Promise.all([
-      depthAt(app.clickhouse, { stable, as_of: at }, reads),
+      depthAt(app.clickhouse, { stable, as_of: cutoff }, reads),
       unsampledAt(app.clickhouse, { stable, at }, reads),
     ])
     // What was sampled before the stable left the list is not its liquidity at the instant.

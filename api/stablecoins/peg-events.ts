@@ -121,7 +121,7 @@ export const pegEventsRoute = endpoint({
     since,
     ...allUntil(at),
   }),
-  answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal, reads }) => {
+  answer: async ({ app, stable, asOf: as_of, at, cutoff, knownAt, coverage, searches, query, signal, reads }) => {
     const { track, limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
     requireFilterOfTrack(query)
     const horizon = horizonOf(searches)
@@ -132,7 +132,7 @@ export const pegEventsRoute = endpoint({
       knownAt
         ? announcedPegBreaks(app.clickhouse, { ...params, as_of: until ?? at, known_at: knownAt }, { signal })
         : pegEventsAt(app.clickhouse, { ...params, as_of, horizon }, reads),
-      knownAt ? null : currentPeg(app.clickhouse, { stable, as_of: at }, reads),
+      knownAt ? null : currentPeg(app.clickhouse, { stable, as_of: cutoff }, reads),
     ])
     const state = peg && breaksState(peg)
     const { rows, next_cursor } = page<PegEvent>(events, limit, keyOf)

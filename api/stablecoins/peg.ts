@@ -41,11 +41,11 @@ export const pegRoute = endpoint({
   response: PegResponse,
   cache: CACHE_POLICIES.peg,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, LONGEST_PEG_WINDOW) }),
-  answer: async ({ app, stable, at, asOf, coverage, ledger, reads }) => {
+  answer: async ({ app, stable, at, asOf, cutoff, coverage, ledger, reads }) => {
     const options = { ...reads, minuteSums: app.minuteSums(ledger), samplesOf: app.edgeSamples(ledger) }
     const peg =
       asOf === null
-        ? await livePeg(app.clickhouse, { stable }, options)
+        ? await livePeg(app.clickhouse, { stable, as_of: cutoff }, options)
         : await pegAt(app.clickhouse, { stable, as_of: asOf }, options)
     return { address: stable, ...published(peg, at, coverage) }
   },

@@ -119,10 +119,10 @@ export const stablecoinsRoute = endpoint({
   response: StablecoinsResponse,
   cache: CACHE_POLICIES.stablecoins,
   covers: ({ at }) => asksOf(at),
-  answer: async ({ app, at, ledger, query: { as_of: _, limit, cursor, ...filters }, reads }) => {
+  answer: async ({ app, at, cutoff, ledger, query: { as_of: _, limit, cursor, ...filters }, reads }) => {
     const [states, pegs, figures] = await Promise.all([
       stablecoinStatesAt(app.clickhouse, { at, ...filters, after: cursor, limit: limit + 1 }, reads),
-      currentPegs(app.clickhouse, { as_of: at }, reads),
+      currentPegs(app.clickhouse, { as_of: cutoff }, reads),
       stableFiguresAt(app.clickhouse, { at }, reads),
     ])
     const { rows, next_cursor } = page(states, limit, placeOf)
@@ -146,10 +146,10 @@ export const stablecoinRoute = endpoint({
   response: StableDetail,
   cache: CACHE_POLICIES.stablecoins,
   covers: ({ stable, at, since }) => asksOf(at, stable, since),
-  answer: async ({ app, stable, at, asOf, coverage, ledger, since, reads }) => {
+  answer: async ({ app, stable, at, asOf, cutoff, coverage, ledger, since, reads }) => {
     const [state, peg, figures, recent_supply_events, role_holders] = await Promise.all([
       stablecoinStateAt(app.clickhouse, { stable, at }, reads),
-      currentPeg(app.clickhouse, { stable, as_of: at }, reads),
+      currentPeg(app.clickhouse, { stable, as_of: cutoff }, reads),
       stableFiguresOf(app.clickhouse, { at, stable }, reads),
       recentSupplyEvents(app.clickhouse, { stable, at }, reads),
       readRoles(app.clickhouse, { stable, at, ledger, since }, reads),

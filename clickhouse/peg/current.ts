@@ -120,17 +120,17 @@ export async function pegAt(
 }
 
 /**
- * A stable's peg now. Its windows are those of the last refresh if that was at one of the two newest five-minute marks
+ * A stable's peg now, from the samples up to `as_of`, the newest block that is stored whole. Its windows are those of the last refresh if that was at one of the two newest five-minute marks
  * up to the newest sample; otherwise they are computed as of the newest mark. Those of a stable that is no longer sampled
  * end at the newest mark up to the newest block. `windows_as_of` is null before the first sample.
  */
 export async function livePeg(
   clickhouse: ClickHouseClient,
-  { stable }: { stable: string },
+  { stable, as_of }: { stable: string; as_of: Date },
   options: SumOptions = {},
 ): Promise<Peg> {
   const [peg, refreshed] = await Promise.all([
-    currentPeg(clickhouse, { stable }, options),
+    currentPeg(clickhouse, { stable, as_of }, options),
     refreshedPegSums(clickhouse, { stable }, options),
   ])
   const head = peg.unsampled?.since ? await newestBlock(clickhouse, options) : peg.newest

@@ -3,7 +3,15 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { expectedWindows, LONGEST_WINDOW, WINDOW_SECONDS } from '../../../../oracle/peg-windows.js'
 import { test } from '../../../support/app.js'
-import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from '../../../support/rows.js'
+import {
+  addBareBlocks,
+  addBlocks,
+  addFacts,
+  pegSamples,
+  stableAddress,
+  stablecoin,
+  type Tick,
+} from '../../../support/rows.js'
 
 const STABLE = stableAddress(1)
 const DAY = 86_400
@@ -158,6 +166,8 @@ describe('as of a past instant', () => {
       price_vs_refusd: 0.999,
       spread_bps: 10,
       buy_price: 0.9991,
+      mid_price: 0.99905,
+      bid_ask_bps: 1,
       block_number: 1,
       sampled_at: `${iso(t).slice(0, 19).replace('T', ' ')}+00`,
       quoted: true,
@@ -168,6 +178,31 @@ describe('as of a past instant', () => {
     for (const moment of [t + 61, t + 599, t + 601, t + 2500, t + 3001, t + 7000]) {
       expect(await at(moment)).toMatchObject({ current: { block_number: 2 }, coverage: { status: 'partial' } })
     }
+  })
+
+  test('a live answer has nothing of a batch that is not stored whole, whose blocks its coverage does not have', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = seconds(clock.now) - 5
+    await addMarket(clickhouse, [
+      { at: end - 2, price: 999_000 },
+      { at: end - 1, price: 998_000 },
+    ])
+    // The rows of the next batch are there, but it is not committed.
+    const written = pegSamples(
+      STABLE,
+      [end - 2, end - 1, end].map((at) => ({ at, price: 900_000 })),
+    )
+    await addFacts(clickhouse, { samples: written.slice(2) })
+    await addBareBlocks(clickhouse, [end], 3)
+    const list = (await app.inject('/api/v1/stablecoins')).json()
+    for (const current of [(await peg(app)).body.current, list.stablecoins[0].peg])
+      expect(current).toMatchObject({ block_number: 2, spread_bps: 20 })
+    await addBlocks(clickhouse, [end], 3)
+    clock.now = new Date(clock.now.getTime() + 5000)
+    expect((await peg(app)).body.current).toMatchObject({ block_number: 3, spread_bps: 1000 })
   })
 
   test('before the first sample of a later stable there is no price and there are three empty windows', async ({
@@ -226,7 +261,7 @@ describe('live', () => {
   })
 
   test('a refresh gives the same digits, and is used until it is two marks old', async ({ app, clickhouse, clock }) => {
-    const end = seconds(clock.now)
+    const end = seconds(clock.now) - 900
     const mark = end - (end % 300)
     const samples = await addMarket(clickhouse, market(end))
     await clickhouse.command({ query: 'SYSTEM REFRESH VIEW peg_windows_mv' })
@@ -240,6 +275,7 @@ describe('live', () => {
     const later = async (at: number) => {
       const more = pegSamples(STABLE, [{ at, price: 995_000 }], at)
       await addFacts(clickhouse, { samples: more })
+      await addBlocks(clickhouse, [at], at)
       samples.push(...more)
       return (await peg(app)).body
     }
