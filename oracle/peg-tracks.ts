@@ -1,6 +1,11 @@
 import type { OracleEvent as LogEvent } from './events.js'
-import type { OracleDepth, OracleEvent, OracleSample } from './peg-events.js'
+import type { OracleDepth as Depth, OracleEvent, OracleSample as Sample } from './peg-events.js'
 import { iso } from './rows.js'
+
+/** A sample, and what one token costs. */
+type OracleSample = Sample & { buy_micros: number | null }
+/** A depth sample, and what its size costs. */
+export type OracleDepth = Depth & { buy_raw: string | null }
 
 /** A sample with the agreed distance of its price from 1, that of the price before, and the smoothed one, in millionths. */
 type Priced = OracleSample & { distance: number; before: number; smoothed: number }
@@ -22,10 +27,14 @@ function rounded(value: number): number {
   return floor % 2 === 0 ? floor : floor + 1
 }
 
+/** The middle of what `size` tokens sell for and cost, of the first alone if nobody sells: its distance from 1. */
+const middle = (sell: number | string, buy: number | string | null, size: number): number =>
+  rounded((Number(sell) + Number(buy ?? sell)) / 2 / size) - 1_000_000
+
 /** Of two distances the smaller one; none if one is above the peg and the other below. */
-function agreedOf(sellDistance: number, depthDistance: number): number {
-  if (sellDistance * depthDistance < 0) return 0
-  return Math.abs(depthDistance) < Math.abs(sellDistance) ? depthDistance : sellDistance
+function agreedOf(ofOne: number, ofSize: number): number {
+  if (ofOne * ofSize < 0) return 0
+  return Math.abs(ofSize) < Math.abs(ofOne) ? ofSize : ofOne
 }
 
 /** The quoted samples of a stable with their agreed and smoothed distances, from all of its samples in order. */
@@ -47,10 +56,8 @@ function pricesOf(samples: readonly OracleSample[], depth: readonly OracleDepth[
     const depthSample = larger[next - 1]
     const isUsed =
       depthSample && depthSample.sell_raw !== null && sample.block_time - depthSample.block_time <= MOST_AGE
-    const sellDistance = sample.sell_micros - 1_000_000
-    const distance = isUsed
-      ? agreedOf(sellDistance, rounded(Number(depthSample.sell_raw) / SIZE) - 1_000_000)
-      : sellDistance
+    const ofOne = middle(sample.sell_micros, sample.buy_micros, 1)
+    const distance = isUsed ? agreedOf(ofOne, middle(`${depthSample.sell_raw}`, depthSample.buy_raw, SIZE)) : ofOne
     smoothed ??= distance
     prices.push({ ...sample, before: last?.distance ?? distance, distance, smoothed })
   }

@@ -19,6 +19,8 @@ function pegOf(samples: readonly Raw[], at: number) {
   return {
     ...priceOf(Number(priced.sell_micros)),
     buy_price: priced.buy_micros === null ? null : Number(priced.buy_micros) / 1e6,
+    mid_price: priced.buy_micros === null ? null : (Number(priced.sell_micros) + Number(priced.buy_micros)) / 2e6,
+    bid_ask_bps: priced.buy_micros === null ? null : (Number(priced.buy_micros) - Number(priced.sell_micros)) / 100,
     block_number: priced.block_number,
     sampled_at: `${iso(priced.at).slice(0, 19).replace('T', ' ')}+00`,
     quoted: at - newest.at > 120 ? null : priced === newest,

@@ -13,6 +13,12 @@ export const CurrentPrice = z.object({
     .nonnegative()
     .nullable()
     .meta({ description: 'Price for buying one token, in the reference stable; null if nobody sells' }),
+  mid_price: z.number().nonnegative().nullable().meta({
+    description: 'Halfway between both, to seven decimals: half of the spread is not a deviation; null if nobody sells',
+  }),
+  bid_ask_bps: z.number().nullable().meta({
+    description: 'How much more one token costs than it sells for, in basis points of 1; null if nobody sells',
+  }),
   block_number: z.int().meta({ description: 'Height of the sampled block' }),
   sampled_at: z
     .string()

@@ -185,6 +185,7 @@ export const PegSample = z
       .meta({ description: 'What one token sells for, in the reference stable; null without a quote' }),
     spread_bps: z.number().nullable().meta({ description: 'Distance of that price from 1 in basis points' }),
     buy_price: z.number().nullable().meta({ description: 'What one token costs, in the reference stable' }),
+    mid_price: z.number().nullable().meta({ description: 'Halfway between both; null without both' }),
     block_number: z.int().meta({ description: 'Block of the sample' }),
     sampled_at: z.string().meta({ description: 'Time of that block, UTC, such as `2026-07-01 12:00:00+00`' }),
   })

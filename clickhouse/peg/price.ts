@@ -52,6 +52,9 @@ export type PegPrice = {
   price_vs_refusd: number
   spread_bps: number
   buy_price: number | null
+  /** Halfway between both, and how far they are apart in basis points of 1; null if nobody sells. */
+  mid_price: number | null
+  bid_ask_bps: number | null
   block_number: number
   sampled_at: string
   quoted: boolean | null
@@ -75,6 +78,8 @@ export function pegPrice(
     price_vs_refusd: sell_micros / 1e6,
     spread_bps: Math.abs(sell_micros - 1_000_000) / 100,
     buy_price: buy_micros === null ? null : buy_micros / 1e6,
+    mid_price: buy_micros === null ? null : (sell_micros + buy_micros) / 2e6,
+    bid_ask_bps: buy_micros === null ? null : (buy_micros - sell_micros) / 100,
     block_number,
     sampled_at: sampledAt(block_time),
     quoted: quotedNow,

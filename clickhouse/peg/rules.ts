@@ -3,10 +3,10 @@ import type { Severity, Track } from './break-filter.js'
 import type { BreakRule } from './hysteresis.js'
 import { ALLOWED_MICROS } from './sums.js'
 
-/** The price that each track follows: that of one token, on the agreed track as far as the price of 10,000 agrees. */
+/** The price that each track follows: what one token sells for; on the agreed track the middle, as far as that of 10,000 agrees. */
 export const BREAK_PRICES = {
-  published: { size_tokens: 1, agree_tokens: null },
-  agreed: { size_tokens: 1, agree_tokens: 10_000 },
+  published: { price: 'bid', size_tokens: 1, agree_tokens: null },
+  agreed: { price: 'mid', size_tokens: 1, agree_tokens: 10_000 },
 } as const satisfies Record<Track, PriceOf>
 
 const [MILD_BPS, SEVERE_BPS] = [ALLOWED_MICROS['10bps'] / 100, ALLOWED_MICROS['50bps'] / 100]

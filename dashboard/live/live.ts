@@ -9,6 +9,7 @@ type Sample = {
   stable: string
   status: string
   price_vs_refusd: number | null
+  mid_price: number | null
   block_number: number
   /** Unix seconds. */
   at: number

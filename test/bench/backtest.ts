@@ -62,12 +62,16 @@ function episodesOf(random: Random): Episode[] {
   return episodes.filter(({ to }) => to < START + DAYS * DAY - QUIET)
 }
 
+/** Half of what lies between bid and ask in basis points, of one stable after the other. */
+const HALF_SPREADS = [1, 3, 8]
+
 type Market = { samples: PegSample[]; depths: DepthSample[]; labels: Label[] }
 
 function marketOf(seed: number, index: number): Market {
   const stable = generatedStable(index)
   const random = randomFor(seed, 'backtest', index)
   const episodes = episodesOf(random)
+  const half = HALF_SPREADS[index % HALF_SPREADS.length] as number
   const market: Market = { samples: [], depths: [], labels: [] }
   let drift = 0
   let next = 0
@@ -80,8 +84,10 @@ function marketOf(seed: number, index: number): Market {
     const own = drift + (random.next() - 0.5)
     const moved = now === null ? 0 : now.bps
     const isDry = now?.kind === 'dry'
-    const one = isDry ? null : own + (now && ['break', 'dust', 'pulled'].includes(now.kind) ? moved : 0)
-    const many = isDry ? null : own - 1.5 + (now && ['break', 'pulled'].includes(now.kind) ? moved : 0)
+    const movedBy = (...kinds: Episode['kind'][]): number => (now && kinds.includes(now.kind) ? moved : 0)
+    const one = isDry ? null : own - half + movedBy('break', 'dust', 'pulled')
+    const many = isDry ? null : own - half - 1.5 + movedBy('break', 'pulled')
+    const ask = isDry ? null : own + half + movedBy('break')
     const thin = now?.kind === 'thin' ? -Math.abs(moved) : 0
     const micros = (bps: number): number => Math.round(1_000_000 + Math.max(-200, Math.min(200, bps)) * 100)
     const status = isDry ? 'no_liquidity' : 'quoted'
@@ -92,7 +98,7 @@ function marketOf(seed: number, index: number): Market {
       elapsed_seconds: block === 1 ? 0 : BLOCK_SECONDS,
       status,
       sell_micros: one === null ? null : micros(one),
-      buy_micros: null,
+      buy_micros: ask === null ? null : micros(ask),
     })
     if (Math.floor(at / 60) > Math.floor((at - BLOCK_SECONDS) / 60))
       market.depths.push({
@@ -103,7 +109,7 @@ function marketOf(seed: number, index: number): Market {
         sell_status: status,
         sell_raw: many === null ? null : `${micros(many + thin) * SIZE}`,
         buy_status: status,
-        buy_raw: null,
+        buy_raw: ask === null ? null : `${micros(ask + 1.5) * SIZE}`,
       })
   }
   market.labels = episodes

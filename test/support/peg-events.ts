@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
-import type { OracleDepth } from '../../oracle/peg-events.js'
+import type { OracleDepth } from '../../oracle/peg-tracks.js'
 import { alone } from './slots.js'
 import { PegEventsSpec } from './spec/peg-events.js'
 
@@ -57,7 +57,7 @@ export async function storedDepths(clickhouse: ClickHouseClient): Promise<(Oracl
   const result = await clickhouse.query({
     query: `
       SELECT stable, size_tokens, toUnixTimestamp(block_time) AS block_time, toUInt32(block_number) AS block_number,
-             sell_status, toString(sell_raw) AS sell_raw
+             sell_status, toString(sell_raw) AS sell_raw, toString(buy_raw) AS buy_raw
       FROM depth_samples ORDER BY depth_samples.block_number`,
     format: 'JSONEachRow',
   })

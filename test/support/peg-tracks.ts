@@ -2,8 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
-import type { OracleDepth } from '../../oracle/peg-events.js'
-import { pegTrackEvents } from '../../oracle/peg-tracks.js'
+import { type OracleDepth, pegTrackEvents } from '../../oracle/peg-tracks.js'
 import { alone } from './slots.js'
 
 /** The detector's job. */

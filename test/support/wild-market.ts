@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { DEPTH_SIZES } from '../../clickhouse/peg/price.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
-import { randomFor } from '../../local/chain/random.js'
+import { type Random, randomFor } from '../../local/chain/random.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from './rows.js'
 
 /** Times of blocks from `start` on for `seconds`: mostly seconds apart, some in the same second, some after a stall. */
@@ -14,6 +14,10 @@ export function blockTimes(seed: number, start: number, seconds: number): number
   return times
 }
 
+/** What a token costs where it sells for `sell`: nobody sells it, or it costs as much, or more, also by an odd number. */
+const wildAsk = (random: Random, sell: number): number | null =>
+  random.chance(0.1) ? null : sell + random.pick([0, 100, 101, 2501])
+
 /** Samples of stables with all kinds of prices: long and short deviations, at the thresholds, and without quotes. */
 export function wildSamples(seed: number, stables: number, times: readonly number[], firstBlock = 1): PegSample[] {
   return Array.from({ length: stables }, (_, index) => {
@@ -24,7 +28,10 @@ export function wildSamples(seed: number, stables: number, times: readonly numbe
       const price = 1_000_000 + (random.chance(0.3) ? 1 : -1) * Math.max(0, mood - random.int(0, 1))
       return { at, price: random.chance(0.1) ? random.pick(['no_liquidity', 'paused'] as const) : price }
     })
-    return pegSamples(stableAddress(index + 1), ticks, firstBlock)
+    const asks = randomFor(seed, 'wild asks', index)
+    return pegSamples(stableAddress(index + 1), ticks, firstBlock).map((sample) =>
+      sample.sell_micros === null ? sample : { ...sample, buy_micros: wildAsk(asks, sample.sell_micros) },
+    )
   }).flat()
 }
 
@@ -41,11 +48,12 @@ export function withDrySpells(seed: number, samples: readonly PegSample[]): PegS
 }
 
 /**
- * What each size sells for in the first block of each minute: mostly about as much as one token, sometimes less or more, sometimes
+ * What each size sells for and costs in the first block of each minute: mostly about as much as one token, sometimes less or more, sometimes
  * nothing.
  */
 export function wildDepths(seed: number, samples: readonly PegSample[]): DepthSample[] {
   const random = randomFor(seed, 'wild depths')
+  const asks = randomFor(seed, 'wild depth asks')
   const before = new Map<string, number>()
   return samples.flatMap(({ stable, block_number, block_time, sell_micros }) => {
     const minute = Math.floor(block_time / 60)
@@ -57,11 +65,12 @@ export function wildDepths(seed: number, samples: readonly PegSample[]): DepthSa
         ? 'quoted'
         : random.pick(['no_liquidity', 'no_liquidity', 'failed'] as const)
       const sell_raw = price * size_tokens + (random.int(-30, 30) * size_tokens) / 20
+      const ask = wildAsk(asks, price)
       return {
         ...{ stable, block_number, block_time, size_tokens, sell_status },
         sell_raw: sell_status === 'quoted' ? `${sell_raw}` : null,
-        buy_status: 'no_liquidity',
-        buy_raw: null,
+        buy_status: ask === null ? 'no_liquidity' : 'quoted',
+        buy_raw: ask === null ? null : `${ask * size_tokens}`,
       }
     })
   })

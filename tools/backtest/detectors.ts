@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SIZES } from '../../clickhouse/peg/agreed/prices.js'
+import { PriceSide, SIZES } from '../../clickhouse/peg/agreed/prices.js'
 import { Severity, Track } from '../../clickhouse/peg/break-filter.js'
 import { BREAK_PRICES, BREAK_RULES } from '../../clickhouse/peg/rules.js'
 
@@ -25,7 +25,9 @@ export const listOf = <One extends z.ZodType<{ name: string }>>(One: One) =>
 export const Detector = z
   .strictObject({
     name: DetectorName,
-    /** Follows the price of a token if so many are sold at once. */
+    /** Follows what a token sells for, or the middle of bid and ask. */
+    price: PriceSide.default('bid'),
+    /** Follows the price of a token if so many are traded at once. */
     size_tokens: z.literal(SIZES).default(1),
     /** Believes that price only as far as the price of so many tokens agrees. */
     agree_tokens: z.literal(SIZES).nullable().default(null),

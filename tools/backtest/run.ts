@@ -60,16 +60,16 @@ export async function runDetectors(
   const finders = detectors.map((detector) => new BreakFinder(detector))
   /** A price is read once for all detectors that follow it. */
   const passes = new Map<string, PriceOf & { finders: BreakFinder[]; time: Measured }>()
-  const keyOf = ({ size_tokens, agree_tokens }: PriceOf): string => `${size_tokens} ${agree_tokens}`
-  for (const [i, { size_tokens, agree_tokens }] of detectors.entries()) {
-    const price = { size_tokens, agree_tokens }
+  const keyOf = ({ price, size_tokens, agree_tokens }: PriceOf): string => `${price} ${size_tokens} ${agree_tokens}`
+  for (const [i, { price, size_tokens, agree_tokens }] of detectors.entries()) {
+    const followed = { price, size_tokens, agree_tokens }
     const time = new Measured(range, size_tokens === 1 ? MAX_SAMPLE_SECONDS : MAX_DEPTH_SECONDS)
-    const pass = passes.get(keyOf(price)) ?? { ...price, finders: [], time }
+    const pass = passes.get(keyOf(followed)) ?? { ...followed, finders: [], time }
     pass.finders.push(finders[i] as BreakFinder)
-    passes.set(keyOf(price), pass)
+    passes.set(keyOf(followed), pass)
   }
-  for (const { finders, time, ...price } of passes.values()) {
-    for await (const rows of pricesOf(clickhouse, { stable, ...price, ...range }, signal)) {
+  for (const { finders, time, ...followed } of passes.values()) {
+    for await (const rows of pricesOf(clickhouse, { stable, ...followed, ...range }, signal)) {
       for (let at = 0; at < rows.length; at += PRICE_NUMBERS) {
         const [seconds, block, deviation] = [rows[at] as number, rows[at + 1] as number, rows[at + 2] as number]
         time.add(seconds)

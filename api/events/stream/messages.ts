@@ -12,9 +12,9 @@ export const SAMPLE_TYPE = 'peg_sample'
 export function sampleMessage(stable: string, sample: StoredSample): string {
   const { status, block_number, block_time } = sample
   const price = pegPrice(sample, { at: block_time, quotedNow: true })
-  const { price_vs_refusd = null, spread_bps = null, buy_price = null } = price ?? {}
+  const { price_vs_refusd = null, spread_bps = null, buy_price = null, mid_price = null } = price ?? {}
   const sampled_at = sampledAt(block_time)
-  const data = { stable, status, price_vs_refusd, spread_bps, buy_price, block_number, sampled_at }
+  const data = { stable, status, price_vs_refusd, spread_bps, buy_price, mid_price, block_number, sampled_at }
   return frame(SAMPLE_TYPE, data satisfies PegSample)
 }
 

@@ -12,6 +12,7 @@ function pegLines({ address, as_of, current, quote, coverage, windows, windows_a
       ? [
           ['sells for', `${shownPrice(current.price_vs_refusd)} pathUSD`],
           ['costs', current.buy_price === null ? 'nobody sells' : `${shownPrice(current.buy_price)} pathUSD`],
+          ...(current.mid_price === null ? [] : [['middle', `${shownPrice(current.mid_price)} pathUSD`]]),
           ['deviation', `${shownDeviation(current.price_vs_refusd, current.spread_bps)} bps`],
           ['block', `${current.block_number}, ${sampleTime(current.sampled_at)}`],
         ]

@@ -46,6 +46,7 @@ export const watchedOf = (stables: readonly Stable[]): Watched => ({
           price_vs_refusd: peg.price,
           spread_bps: peg.spread_bps,
           buy_price: peg.buy_price,
+          mid_price: peg.mid_price,
           block_number: peg.block_number,
           sampled_at: peg.sampled_at,
         },

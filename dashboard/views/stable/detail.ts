@@ -9,7 +9,13 @@ export type Detail = Omit<ListedStable, 'peg'> & {
   tier: string
   tracked: boolean
   policy: { type: string; policy_id: string; policy_admin: string | null; paused: boolean } | null
-  peg: (NonNullable<ListedStable['peg']> & { spread_bps: number | null; price_age_seconds: number }) | null
+  peg:
+    | (NonNullable<ListedStable['peg']> & {
+        mid_price: number | null
+        bid_ask_bps: number | null
+        price_age_seconds: number
+      })
+    | null
   open_break: { severity: string; started_at: string } | null
   recent_supply_events: readonly {
     kind: string

@@ -14,14 +14,18 @@ const LONGEST_NAME = 60
 /** `sampled_at` is of the shape 2026-07-01 12:00:00+00. */
 const sampledAt = (text: string): number => secondsOf(`${text.slice(0, 19).replace(' ', 'T')}Z`)
 
+/** The middle of bid and ask where both exist, else the bid; null without a quote. */
 type Now = { price: number | null; at: number }
 
 /** The newest of what the answer and the stream know; in the past, only of the answer. */
 function newestOf({ address, peg, quote }: Detail): Now | null {
-  const known: Now | null = peg && { price: quote?.quoted ? peg.price : null, at: sampledAt(peg.sampled_at) }
+  const known: Now | null = peg && {
+    price: quote?.quoted ? (peg.mid_price ?? peg.price) : null,
+    at: sampledAt(peg.sampled_at),
+  }
   const live = place.value.asOf === null ? samples.value.get(address) : undefined
   if (!live || (known && known.at > live.at)) return known
-  return { price: live.price_vs_refusd, at: live.at }
+  return { price: live.mid_price ?? live.price_vs_refusd, at: live.at }
 }
 
 function Price({ detail }: { detail: Detail }) {
@@ -53,7 +57,7 @@ export const nameOf = ({ address, symbol }: { address: string; symbol: string })
 
 /** The name of a stable, its price and what is known of it at a glance. */
 export function StableHead({ detail }: { detail: Detail }) {
-  const { address, name, supply, policy, peg, open_break, risk_score, max_deviation_24h_bps, coverage } = detail
+  const { address, name, supply, policy, peg, quote, open_break, risk_score, max_deviation_24h_bps, coverage } = detail
   return (
     <div class="stable-head">
       <div class="title">
@@ -77,7 +81,8 @@ export function StableHead({ detail }: { detail: Detail }) {
             'Farthest in 24 h',
             typeof max_deviation_24h_bps === 'number' ? `${max_deviation_24h_bps} bps` : 'not measured',
           ],
-          ['Spread', typeof peg?.spread_bps === 'number' ? `${peg.spread_bps} bps` : 'none'],
+          ['Sells for', peg && quote?.quoted ? `${peg.price} pathUSD` : 'no quote'],
+          ['Bid to ask', typeof peg?.bid_ask_bps === 'number' ? `${peg.bid_ask_bps} bps` : 'nobody sells'],
           ['Risk', typeof risk_score === 'number' ? risk_score.toFixed(1) : 'not measured'],
           ['Supply', supply ? shortText(tokensOf(supply.current)) : 'not read'],
           ['Cap', supply?.cap ? shortText(tokensOf(supply.cap)) : supply ? 'none' : 'not read'],

@@ -171,6 +171,7 @@ test('samples are the newest of each stable, and are sent when something has cha
     price_vs_refusd: 0.999,
     spread_bps: 10,
     buy_price: 0.9991,
+    mid_price: 0.99905,
     block_number: 2,
     sampled_at: `${new Date((begin + 2) * 1000).toISOString().slice(0, 19).replace('T', ' ')}+00`,
   })

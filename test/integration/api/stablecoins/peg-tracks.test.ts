@@ -19,9 +19,14 @@ const test = base.extend<{ start: number }>({
   start: async ({ clock }, use) => use((Math.floor(clock.now.getTime() / 120_000) - 150) * 120),
 })
 
-/** The worked example of the methodology: basis points from 1 at a block a minute; null for no quote. */
+/**
+ * The worked example of the methodology: the middle of bid and ask in basis points from 1 at a block a minute; null for no quote.
+ * Bids and asks are half a spread away from it.
+ */
 const ONE = [0, -20, -20, -60, -20, -20, -20, -8, -8, -2, -2, null, null, null, 0]
 const MANY = [-1, -16, -16, -16, -16, -16, -16, -8, -8, -2, -2, null, null, null, 0]
+
+const HALF_SPREAD = 5
 
 const AGREED = '&track=agreed'
 
@@ -33,17 +38,21 @@ test('the worked example: what the agreed tracks say, and when a quote is lost a
   const minute = (i: number): number => start + i * 60
   const ticks = ONE.map((bps, i) => ({
     at: minute(i),
-    price: bps === null ? ('no_liquidity' as const) : 1_000_000 + bps * 100,
+    price: bps === null ? ('no_liquidity' as const) : 1_000_000 + (bps - HALF_SPREAD) * 100,
+  }))
+  const samples = pegSamples(STABLE, ticks).map((sample, i) => ({
+    ...sample,
+    buy_micros: sample.sell_micros === null ? null : 1_000_000 + ((ONE[i] ?? 0) + HALF_SPREAD) * 100,
   }))
   const depths = MANY.map((bps, i) => ({
     ...{ stable: STABLE, size_tokens: 10_000, block_number: i + 1, block_time: minute(i) },
     sell_status: bps === null ? ('no_liquidity' as const) : ('quoted' as const),
-    sell_raw: bps === null ? null : `${(1_000_000 + bps * 100) * 10_000}`,
-    buy_status: 'no_liquidity' as const,
-    buy_raw: null,
+    sell_raw: bps === null ? null : `${(1_000_000 + (bps - HALF_SPREAD) * 100) * 10_000}`,
+    buy_status: bps === null ? ('no_liquidity' as const) : ('quoted' as const),
+    buy_raw: bps === null ? null : `${(1_000_000 + (bps + HALF_SPREAD) * 100) * 10_000}`,
   }))
   const times = [...ONE.map((_, i) => minute(i)), minute(16)]
-  await addMarket(clickhouse, pegSamples(STABLE, ticks), times, 1, depths)
+  await addMarket(clickhouse, samples, times, 1, depths)
   for (const job of [JOB, PEG_EVENTS_JOB]) await runSlots(clickhouse, job, slotsOf(job, start - 60, minute(16)))
 
   const published_at = expect.any(String)
@@ -74,8 +83,8 @@ test('the worked example: what the agreed tracks say, and when a quote is lost a
   // Who does not ask for the agreed tracks sees the published ones.
   const others = await eventsOf(app, STABLE)
   expect(others).toMatchObject([
-    { severity: 'severe', started_block: 4, ended_block: 5, max_deviation_bps: 60 },
-    { severity: 'mild', started_block: 2, ended_block: 8, max_deviation_bps: 60 },
+    { severity: 'severe', started_block: 4, ended_block: 5, max_deviation_bps: 65 },
+    { severity: 'mild', started_block: 2, ended_block: 10, max_deviation_bps: 65 },
   ])
   expect(await eventsOf(app, STABLE, '?track=published')).toEqual(others)
 })

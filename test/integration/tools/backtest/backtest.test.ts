@@ -156,7 +156,7 @@ test('the agreed prices of a range that is read in parts are those of the whole'
   const rows = depths(stable, sampled).map((row) => ({ ...row, block_number: times.indexOf(row.block_time) + 1 }))
   await insertFacts(clickhouse, 'depth_samples', rows, 'depth')
   const read = async (from: number, to: number): Promise<number[]> => {
-    const asked = { stable, from, to, size_tokens: 1, agree_tokens: 10_000 } as const
+    const asked = { stable, from, to, price: 'bid', size_tokens: 1, agree_tokens: 10_000 } as const
     const parts: number[] = []
     for await (const part of pricesOf(clickhouse, asked, never)) parts.push(...part)
     return parts
@@ -207,8 +207,8 @@ test('the program compares detectors with labels, in each format, and writes not
       { stable, started_at: iso(START + 100 * 60), ended_at: iso(START + 108 * 60) },
     ])
     const [head, row] = (await backtest('--labels', labels, '--format', 'csv')).trim().split('\n')
-    expect(head).toMatch(/^name,size_tokens,.*,recall,/)
-    expect(row).toMatch(/^quick,1,/)
+    expect(head).toMatch(/^name,price,size_tokens,.*,recall,/)
+    expect(row).toMatch(/^quick,bid,1,/)
     expect(await backtest('--labels', labels)).toMatch(/quick +2 +1 +1 +1 .*60 s/)
     expect(await backtest()).toMatch(/no labels: neither recall nor precision is known/)
   } finally {

@@ -17,6 +17,8 @@ test('a price is given in the reference stable, and its deviation from 1 in basi
     price_vs_refusd: 0.999123,
     spread_bps: 8.77,
     buy_price: null,
+    mid_price: null,
+    bid_ask_bps: null,
     block_number: 12,
     sampled_at: '2026-07-01 02:03:04+00',
     quoted: false,
@@ -26,6 +28,8 @@ test('a price is given in the reference stable, and its deviation from 1 in basi
     price_vs_refusd: 1.002,
     spread_bps: 20,
     buy_price: 1.003,
+    mid_price: 1.0025,
+    bid_ask_bps: 10,
   })
 })
 

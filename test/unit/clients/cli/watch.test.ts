@@ -15,6 +15,7 @@ const sample = (changes = {}): StreamMessage => ({
     price_vs_refusd: 0.9985,
     spread_bps: 15,
     buy_price: null,
+    mid_price: null,
     block_number: 7,
     sampled_at: '2026-07-01 12:00:00+00',
     ...changes,
