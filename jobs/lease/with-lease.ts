@@ -7,6 +7,8 @@ type Options = {
   leaseMs: number
   /** Called with the reason when this process starts waiting for the lease, and again when the reason changes. */
   onWait: (reason: string) => void
+  /** Called when a lease is renewed after a renewal that failed, such as one during a failover: the work went on. */
+  onRecovered: () => void
   log: Logger
   signal: AbortSignal
 }
@@ -33,7 +35,7 @@ export async function withLease(
     const lost = new AbortController()
     const validity = new LeaseValidity()
     validity.set(validUntil(lease.requestedAt, leaseMs))
-    const renewing = renewUntilLost(lease, validity, leaseMs, log, lost.signal).finally(() => lost.abort())
+    const renewing = renewUntilLost(lease, validity, options, lost.signal).finally(() => lost.abort())
     try {
       await work(lease.term, AbortSignal.any([signal, lost.signal]), validity)
     } finally {
@@ -71,11 +73,11 @@ async function waitForLease({
 async function renewUntilLost(
   lease: Lease & { requestedAt: bigint },
   validity: LeaseValidity,
-  leaseMs: number,
-  log: Logger,
+  { leaseMs, onRecovered, log }: Options,
   signal: AbortSignal,
 ): Promise<void> {
   let renewedAt = lease.requestedAt
+  let hasFailed = false
   let pauseMs = leaseMs / RENEWALS_PER_LEASE
   for (;;) {
     await pause(pauseMs, signal)
@@ -88,7 +90,10 @@ async function renewUntilLost(
       if (process.hrtime.bigint() < validUntil(renewedAt, leaseMs)) validity.set(validUntil(requestedAt, leaseMs))
       else pauseMs = 0
       renewedAt = requestedAt
+      if (hasFailed) onRecovered()
+      hasFailed = false
     } catch (error) {
+      hasFailed = true
       log.warn({ reason: String(error) }, 'the lease could not be renewed')
       if (process.hrtime.bigint() - renewedAt > BigInt(leaseMs) * 1_000_000n)
         return log.warn({ term: lease.term }, 'the lease has expired')

@@ -70,8 +70,11 @@ export async function runJobs({ config, jobs, slotJobs, print, log, signal, metr
     : null
   try {
     const onWait = (reason: string): void => print(`jobs wait: ${reason}`)
-    await withLease({ tryLease, leaseMs, onWait, log, signal }, async (term, signal, validity) => {
+    const onRun = (): void =>
       print(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} ${every(period_seconds)}`).join(', ')}`)
+    const options = { tryLease, leaseMs, onWait, onRecovered: onRun, log, signal }
+    await withLease(options, async (term, signal, validity) => {
+      onRun()
       const stuckAfterMs = config.JOB_SLOT_SECONDS * 1000
       const quietSeconds = config.BACKFILL_QUIET_SECONDS
       const checkLease = () => checkTerm(slots, { term, instance })

@@ -16,10 +16,11 @@ function underLease(
   renew: () => Promise<boolean>,
   signal: AbortSignal,
   work: (signal: AbortSignal, validity: LeaseValidity) => Promise<void>,
-  onRelease: () => void = () => {},
+  { onRelease = () => {}, onRecovered = () => {} }: { onRelease?: () => void; onRecovered?: () => void } = {},
 ): Promise<void> {
   const tryLease = async () => ({ term: 1, renew, release: async () => onRelease() })
-  const options = { tryLease, leaseMs: LEASE_MS, onWait: () => {}, log: pino({ level: 'silent' }), signal }
+  const log = pino({ level: 'silent' })
+  const options = { tryLease, leaseMs: LEASE_MS, onWait: () => {}, onRecovered, log, signal }
   return withLease(options, (_, signal, validity) => work(signal, validity))
 }
 
@@ -40,7 +41,7 @@ test('a lease is renewed until the work has ended, and then released', async () 
       await until(() => renewals >= 3 && validity.isValid)
       steps.push('ended')
     },
-    () => steps.push('released'),
+    { onRelease: () => steps.push('released') },
   )
   expect(steps).toEqual(['ended', 'released'])
 })
@@ -79,4 +80,21 @@ test('a renewal that arrives too late does not make the lease valid again; only 
     stop.abort()
   })
   expect(seen.slice(0, 2)).toEqual([false, false])
+})
+
+test('a renewal that fails once, as in a failover, neither stops the work nor passes without a word', async () => {
+  const stop = new AbortController()
+  const steps: string[] = []
+  let renewals = 0
+  const renew = async (): Promise<boolean> => {
+    if (++renewals === 1) throw new Error("READONLY You can't write against a read only replica.")
+    return true
+  }
+  const work = async (signal: AbortSignal): Promise<void> => {
+    await until(() => renewals >= 3)
+    expect(signal.aborted).toBe(false)
+    stop.abort()
+  }
+  await underLease(renew, stop.signal, work, { onRecovered: () => steps.push(`recovered at ${renewals}`) })
+  expect(steps).toEqual(['recovered at 2'])
 })
