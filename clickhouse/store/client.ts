@@ -46,8 +46,40 @@ export function connect(
       ...(topology === 'cloud' && { select_sequential_consistency: '1' }),
     },
   })
+  refuseForeignAnswers(clickhouse)
   knowReplicas(clickhouse, topology, options.reads ?? 'current')
   return clickhouse
+}
+
+type Headers = Readonly<Record<string, unknown>>
+
+/** An answer with a status of success that is not of ClickHouse. */
+class ForeignAnswerError extends Error {
+  constructor(headers: Headers) {
+    super(
+      `the answer is not from ClickHouse: it has no header x-clickhouse-query-id (content-type ${headers['content-type'] ?? 'missing'})`,
+    )
+  }
+}
+
+/**
+ * Makes a client refuse what a gateway answers in place of the server. A page of its own with status 200 would be read as no
+ * rows, and as rows that were stored.
+ */
+function refuseForeignAnswers(clickhouse: ClickHouseClient): void {
+  const checked =
+    <Params, Result extends { response_headers: Headers }>(send: (params: Params) => Promise<Result>) =>
+    async (params: Params): Promise<Result> => {
+      const result = await send(params)
+      const isSent = !('executed' in result) || result.executed === true
+      if (isSent && !('x-clickhouse-query-id' in result.response_headers))
+        throw new ForeignAnswerError(result.response_headers)
+      return result
+    }
+  clickhouse.query = checked(clickhouse.query.bind(clickhouse)) as typeof clickhouse.query
+  clickhouse.exec = checked(clickhouse.exec.bind(clickhouse)) as typeof clickhouse.exec
+  clickhouse.command = checked(clickhouse.command.bind(clickhouse))
+  clickhouse.insert = checked(clickhouse.insert.bind(clickhouse)) as typeof clickhouse.insert
 }
 
 const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be an identifier: letters, digits and underscores')

@@ -33,6 +33,8 @@ const FAILURES: Record<string, Failure> = {
   'a gateway without a server': page(503),
   'a gateway that waited': page(504),
   'an empty answer': { status: 503, body: '' },
+  'a page of a gateway with a status of success': page(200),
+  'an empty answer with a status of success': { status: 200, body: '' },
   'a cut connection': 'cut',
   'a lost answer': 'lost',
 }
