@@ -6,6 +6,7 @@ import { connect } from '../clickhouse/store/client.js'
 import { CURRENT_TABLES } from '../clickhouse/tables.js'
 import { parseEnv } from '../process/environment.js'
 import { listen } from '../process/listen.js'
+import { openFilesProblem } from '../process/open-files.js'
 import { connectRedis, REDIS_TIMEOUT_MS } from '../process/redis.js'
 import { runProcess } from '../process/run-process.js'
 import { webhookTermsOf } from './admin/webhooks/terms.js'
@@ -32,6 +33,8 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
   // Metrics of the whole process are registered here, and not in every app that a test builds.
   collectDefaultMetrics({ register: metrics.registry })
   if (config.SECRETS_KEY === undefined) logger.warn('webhooks are disabled, because SECRETS_KEY is not set')
+  const filesProblem = openFilesProblem(config.STREAM_CONNECTIONS)
+  if (filesProblem) logger.warn(filesProblem)
   const draining = new AbortController()
   const app = await buildApp({
     clickhouse,
