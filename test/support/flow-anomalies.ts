@@ -11,6 +11,7 @@ import { FlowAnomaliesSpec } from './spec/flows.js'
 export const FLOW_ANOMALIES_JOB = {
   job: 'flow-anomalies',
   periodSeconds: PERIOD_SECONDS['flow-anomalies'],
+  pass: detectFlowAnomalies,
   task: alone(detectFlowAnomalies),
 }
 

@@ -10,6 +10,7 @@ import { PegEventsSpec } from './spec/peg-events.js'
 export const PEG_EVENTS_JOB = {
   job: 'peg-events',
   periodSeconds: PERIOD_SECONDS['peg-events'],
+  pass: detectPegEvents,
   task: alone(detectPegEvents),
 }
 

@@ -9,6 +9,7 @@ import { alone } from './slots.js'
 export const PEG_TRACKS_JOB = {
   job: 'peg-tracks',
   periodSeconds: PERIOD_SECONDS['peg-tracks'],
+  pass: detectPegTracks,
   task: alone(detectPegTracks),
 }
 

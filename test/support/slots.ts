@@ -52,6 +52,22 @@ export async function runSlots(clickhouse: ClickHouseClient, job: Job, slots: re
   for (const slot of slots) await insertJobRun(clickhouse, runOf(slot, await job.task(clickhouse, slot)))
 }
 
+/**
+ * Runs all slots in one pass, as the scheduler does after a stall, and records them: what the slots one after another write, which
+ * jobs/detect/passes.test.ts shows, in a fraction of the time.
+ */
+export async function runPass(
+  clickhouse: ClickHouseClient,
+  { pass }: Job & PassTask,
+  slots: readonly Slot[],
+): Promise<void> {
+  const [first, ...others] = slots
+  if (first === undefined) return
+  const results = await pass(clickhouse, [first, ...others])
+  const values = slots.map((slot, i) => runOf(slot, results[i] ?? 0))
+  await clickhouse.insert({ table: 'job_runs', values, format: 'JSONEachRow' })
+}
+
 /** Records slots as done without running them: nothing is found in them. */
 export async function skipSlots(clickhouse: ClickHouseClient, slots: readonly Slot[]): Promise<void> {
   await clickhouse.insert({ table: 'job_runs', values: slots.map((slot) => runOf(slot, 0)), format: 'JSONEachRow' })

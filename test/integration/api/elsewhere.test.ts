@@ -3,7 +3,7 @@ import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import { test } from '../../support/app.js'
 import { eventsOf, PEG_EVENTS_JOB } from '../../support/peg-events.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../support/rows.js'
-import { runSlots, slotsOf } from '../../support/slots.js'
+import { runPass, slotsOf } from '../../support/slots.js'
 import { addMarket } from '../../support/wild-market.js'
 import { childrenOf, parsedXml, textOf, textsOf } from '../../support/xml.js'
 
@@ -91,13 +91,13 @@ test('the feed has one entry for each announced peg break, which is updated when
   expect((await feed()).entries).toEqual([])
 
   // At the 54th minute the last is under way, on both tracks.
-  await runSlots(clickhouse, PEG_EVENTS_JOB, slots.slice(0, 27))
+  await runPass(clickhouse, PEG_EVENTS_JOB, slots.slice(0, 27))
   const before = await feed()
   const ongoing = before.entries.find(({ title }) => title.includes('mild') && title.includes('ongoing'))
   expect(ongoing).toMatchObject({ published: start + 47 * 60 })
   expect(ongoing?.link).toMatch(new RegExp(`^http://localhost/s/${stable}\\?as_of=`))
 
-  await runSlots(clickhouse, PEG_EVENTS_JOB, slots.slice(27))
+  await runPass(clickhouse, PEG_EVENTS_JOB, slots.slice(27))
   const after = await feed()
   const events = await eventsOf(app, stable)
   expect(after.entries).toHaveLength(events.length)
@@ -119,7 +119,7 @@ test('the feed has one entry for each announced peg break, which is updated when
     query: `ALTER TABLE peg_samples UPDATE sell_micros = 1000000 WHERE block_time >= ${times[47]}`,
     clickhouse_settings: { mutations_sync: '2' },
   })
-  await runSlots(clickhouse, PEG_EVENTS_JOB, slotsOf(PEG_EVENTS_JOB, start, start + 3600, 1))
+  await runPass(clickhouse, PEG_EVENTS_JOB, slotsOf(PEG_EVENTS_JOB, start, start + 3600, 1))
   const withdrawn = (await feed()).entries
   expect(withdrawn).toHaveLength(after.entries.length)
   expect(withdrawn.find(({ id }) => id === ongoing?.id)).toMatchObject({

@@ -16,7 +16,7 @@ import {
   stateRead,
   tokenList,
 } from '../../../support/rows.js'
-import { runSlots, slotAt, slotsOf } from '../../../support/slots.js'
+import { runPass, slotAt, slotsOf } from '../../../support/slots.js'
 import { addMarket } from '../../../support/wild-market.js'
 
 const LIST = '/api/v1/stablecoins'
@@ -54,8 +54,8 @@ test('figures of the list are those of the routes of each stable, at any instant
     ),
     times,
   )
-  await runSlots(clickhouse, PEG_EVENTS_JOB, slotsOf(PEG_EVENTS_JOB, start, start + 3600))
-  await runSlots(clickhouse, PEG_EVENTS_JOB, slotsOf(PEG_EVENTS_JOB, recent, now - 120))
+  await runPass(clickhouse, PEG_EVENTS_JOB, slotsOf(PEG_EVENTS_JOB, start, start + 3600))
+  await runPass(clickhouse, PEG_EVENTS_JOB, slotsOf(PEG_EVENTS_JOB, recent, now - 120))
   const [middle, late] = [recent + 3000, recent + 6000]
   for (const at of [middle, late]) await snapshotRisk(clickhouse, slotAt('risk', at))
 

@@ -5,7 +5,7 @@ import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
 import { eventsOf, PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
 import { pegSamples, stableAddress } from '../../../support/rows.js'
-import { runSlots, slotsOf } from '../../../support/slots.js'
+import { runPass, slotsOf } from '../../../support/slots.js'
 import { PegEventsSpec } from '../../../support/spec/peg-events.js'
 import { addMarket } from '../../../support/wild-market.js'
 
@@ -54,7 +54,7 @@ test('an event has the documented fields, and as of any instant the values known
   clickhouse,
   start,
 }) => {
-  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
+  await runPass(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
   const minute = (i: number): string => iso(start + i * 60)
   const ended = { ended_at: minute(6), ended_block: 7, ongoing: false, duration_seconds: 300 }
   const published_at = expect.any(String)
@@ -119,7 +119,7 @@ test('live and as of now, the answer reaches no further than the detector', asyn
   expect(await eventsOf(app, STABLE)).toEqual([])
   let before = start
   for (const done of [2, 4, 6, 20, 60, 62, 64]) {
-    await runSlots(clickhouse, JOB, slotsOf(JOB, before, start + done * 60))
+    await runPass(clickhouse, JOB, slotsOf(JOB, before, start + done * 60))
     before = start + done * 60
     const live = await app.inject(PATH)
     const now = await app.inject(`${PATH}?as_of=${encodeURIComponent(clock.now.toISOString())}`)
@@ -132,7 +132,7 @@ test('live and as of now, the answer reaches no further than the detector', asyn
 })
 
 test('pages follow one another without a gap, each event once', async ({ app, clickhouse, start }) => {
-  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
+  await runPass(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
   for (const moment of ['', `&as_of=${start + 62 * 60}`]) {
     const all = (await app.inject(`${PATH}?limit=500${moment}`)).json()
     expect(all).toMatchObject({ events: { length: 3 }, next_cursor: null })
@@ -155,7 +155,7 @@ test('a filter is judged by what the answer says of a break, in every page and a
   clickhouse,
   start,
 }) => {
-  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
+  await runPass(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
   const moments = [3, 4, 6, 62, 63, 64].map((minute) => start + minute * 60)
   const counts = new Set<number>()
   const random = randomFor(12, 'filters')
@@ -241,7 +241,7 @@ test('an empty list of a stable without a price does not say that the peg held',
     ],
     times,
   )
-  await runSlots(clickhouse, JOB, slotsOf(JOB, begin, begin + 20 * 60))
+  await runPass(clickhouse, JOB, slotsOf(JOB, begin, begin + 20 * 60))
   const answer = async (stable: string, minute: number) => {
     const response = await app.inject(`/api/v1/stablecoins/${stable}/peg-events?as_of=${begin + minute * 60}`)
     PegEventsSpec.parse(response.json())

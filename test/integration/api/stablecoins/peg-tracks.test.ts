@@ -7,7 +7,7 @@ import { storedEvents } from '../../../support/events.js'
 import { eventsOf, PEG_EVENTS_JOB, withPublication } from '../../../support/peg-events.js'
 import { PEG_TRACKS_JOB as JOB } from '../../../support/peg-tracks.js'
 import { pegSamples, stableAddress } from '../../../support/rows.js'
-import { runSlots, slotsOf } from '../../../support/slots.js'
+import { runPass, slotsOf } from '../../../support/slots.js'
 import { addMarket, blockTimes, wildDepths, wildSamples } from '../../../support/wild-market.js'
 
 const STABLE = stableAddress(1)
@@ -53,7 +53,7 @@ test('the worked example: what the agreed tracks say, and when a quote is lost a
   }))
   const times = [...ONE.map((_, i) => minute(i)), minute(16)]
   await addMarket(clickhouse, samples, times, 1, depths)
-  for (const job of [JOB, PEG_EVENTS_JOB]) await runSlots(clickhouse, job, slotsOf(job, start - 60, minute(16)))
+  for (const job of [JOB, PEG_EVENTS_JOB]) await runPass(clickhouse, job, slotsOf(job, start - 60, minute(16)))
 
   const published_at = expect.any(String)
   const begun = { severity: 'mild', direction: 'below', started_at: iso(minute(2)), started_block: 3, published_at }
@@ -98,7 +98,7 @@ test('at any moment the answer equals the result of a pass over the samples, als
   const depths = wildDepths(43, samples)
   await addMarket(clickhouse, samples, times, 1, depths)
   const slots = slotsOf(JOB, start - 60, times.at(-1) ?? 0)
-  await runSlots(clickhouse, JOB, slots)
+  await runPass(clickhouse, JOB, slots)
   const horizon = (slots.at(-1)?.at.getTime() ?? 0) / 1000
   const published = await withPublication<OracleAgreedBreak>(clickhouse, 'agreed_break.')
   const random = randomFor(43, 'moments')
@@ -137,7 +137,7 @@ test('with known_at, what had been announced by then', async ({ app, clickhouse,
   const times = blockTimes(47, start, 2 * 3600)
   const samples = wildSamples(47, 1, times)
   await addMarket(clickhouse, samples, times, 1, wildDepths(47, samples))
-  await runSlots(clickhouse, JOB, slotsOf(JOB, start - 60, times.at(-1) ?? 0))
+  await runPass(clickhouse, JOB, slotsOf(JOB, start - 60, times.at(-1) ?? 0))
   const all = await eventsOf(app, STABLE, `?limit=500${AGREED}`)
   expect(all.length).toBeGreaterThan(3)
   clock.now = new Date(Date.now() + 5000)

@@ -14,7 +14,7 @@ import { eventsOf, PEG_EVENTS_JOB as JOB, storedExcursions, withPublication } fr
 import { repairedViews } from '../../../support/repair-views.js'
 import { pegSamples, stableAddress, type Tick } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
-import { REVISIONS, runSlots, slotsOf } from '../../../support/slots.js'
+import { REVISIONS, runPass, runSlots, slotsOf } from '../../../support/slots.js'
 import { addMarket, blockTimes, wildDepths, wildSamples } from '../../../support/wild-market.js'
 
 const HOUR = 3600
@@ -328,7 +328,7 @@ test('after a rollback the events are those of the replacement blocks', { timeou
     await runSlots(clickhouse, JOB, due)
     const expected = await withDatabase(async (_, fresh) => {
       await addMarket(fresh, keptSamples, keptTimes, 1, keptDepths)
-      await runSlots(fresh, JOB, slotsOf(JOB, start, keptTimes.at(-1) ?? 0))
+      await runPass(fresh, JOB, slotsOf(JOB, start, keptTimes.at(-1) ?? 0))
       return storedExcursions(fresh)
     })
     expect(await storedExcursions(clickhouse), `rollback ${revision} to ${kept}`).toEqual(expected)

@@ -14,7 +14,7 @@ import { expectedTracks, PEG_TRACKS_JOB as JOB, storedTracks } from '../../../su
 import { repairedViews } from '../../../support/repair-views.js'
 import { pegSamples, stableAddress } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
-import { REVISIONS, runSlots, slotsOf } from '../../../support/slots.js'
+import { REVISIONS, runPass, runSlots, slotsOf } from '../../../support/slots.js'
 import { addMarket, blockTimes, wildDepths, wildSamples, withDrySpells } from '../../../support/wild-market.js'
 
 const HOUR = 3600
@@ -131,7 +131,7 @@ test('after reorganizations exactly the events of the final chain stand, and all
     expect(inOrder(standing(events))).toEqual(inOrder(expectedTracks(kept.samples, kept.depths, endOf(all))))
     const fresh = await withDatabase(async (_, other) => {
       await add(other, kept)
-      await runSlots(other, JOB, slotsOf(JOB, start, kept.times.at(-1) ?? 0))
+      await runPass(other, JOB, slotsOf(JOB, start, kept.times.at(-1) ?? 0))
       return storedTracks(other)
     })
     expect(await storedTracks(clickhouse), `rollback ${revision} to ${blocks}`).toEqual(fresh)

@@ -16,7 +16,7 @@ import {
 } from '../../../support/flow-anomalies.js'
 import { type GrowingMarket, growingMarket } from '../../../support/growing-market.js'
 import { ingestedTo, startIngest } from '../../../support/ingest.js'
-import { runSlots, slotsOf } from '../../../support/slots.js'
+import { runPass, slotsOf } from '../../../support/slots.js'
 
 const WINDOW = 900
 const BLOCK_SECONDS = 300
@@ -49,7 +49,7 @@ test('every planned burst of a market is found unless only an earlier one hides 
   const blocks = await result.json<{ number: number; time: number }>()
   const timeOf = new Map(blocks.map(({ number, time }) => [number, time]))
   const [start, end] = [timeOf.get(1) ?? 0, timeOf.get(BLOCKS) ?? 0]
-  await runSlots(clickhouse, JOB, slotsOf(JOB, start, end))
+  await runPass(clickhouse, JOB, slotsOf(JOB, start, end))
 
   const flows = await storedFlows(clickhouse)
   const found = await anomaliesOf(app)
