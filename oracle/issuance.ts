@@ -84,7 +84,7 @@ export function issuanceAt(
       supply_at_start: supply === null ? null : `${supply}`,
       supply_at_start_tokens: supply === null ? null : asTokens(supply),
       supply_block_number: block,
-      coverage,
+      coverage: supply === null && coverage.status === 'complete' ? { ...coverage, status: 'partial' } : coverage,
     }
   })
 

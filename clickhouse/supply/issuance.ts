@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DAY_SECONDS } from '../../process/instants.js'
-import { coverageOf, type DataState } from '../chain/coverage.js'
+import { coverageOf, type DataState, withState } from '../chain/coverage.js'
 import type { Ledger } from '../chain/ledger.js'
 import { type Asked, FIRST_BLOCK, missingRanges } from '../chain/missing.js'
 import { isRecent, recentFirst } from '../chain/recent-first.js'
@@ -130,6 +130,11 @@ function supplyAt(start: number, reads: readonly SupplyRead[], { stable, since, 
   return isKnown ? { supply: BigInt(read.supply), block: read.block_number } : { supply: null, block: null }
 }
 
+const UNKNOWN_SUPPLY: DataState = {
+  status: 'partial',
+  message: 'The supply at the start is not known: shares of it are null, and the change cannot be added to it.',
+}
+
 /** The figures of the window of `length` days that ends at the instant. */
 function windowFigures(length: number, days: readonly Day[], reads: readonly SupplyRead[], subject: Subject) {
   const { stable, since, at, ledger } = subject
@@ -163,7 +168,7 @@ function windowFigures(length: number, days: readonly Day[], reads: readonly Sup
     supply_at_start: asText(supply),
     supply_at_start_tokens: asTokens(supply),
     supply_block_number: block,
-    coverage,
+    coverage: supply === null ? withState(coverage, UNKNOWN_SUPPLY) : coverage,
   }
 }
 

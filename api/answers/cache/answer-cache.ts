@@ -82,20 +82,28 @@ async function awaitOtherProcess(shared: SharedAnswers, key: string, nowMs: () =
   return null
 }
 
-/** Computes an answer and keeps it in `memory`, or fetches it from the process that computes it already. */
+/**
+ * Computes an answer and keeps it in `memory`, or fetches it from the process that computes it already. An answer is of the time
+ * at which computing began: under load that may be seconds before it is there.
+ */
 function createComputing(memory: AgedAnswers, shared: SharedAnswers | null, nowMs: () => number) {
   return async (key: string, compute: Compute, signal: AbortSignal): Promise<AgedAnswer> => {
-    if (shared === null) return memory.keep(key, { answer: await compute(signal), ageMs: 0 })
+    const startedAt = nowMs()
+    if (shared === null) {
+      const answer = await compute(signal)
+      return memory.keep(key, { answer, ageMs: nowMs() - startedAt })
+    }
     const stored = await shared.find(key)
     if (stored && isYoung(stored)) return memory.keep(key, stored)
     // An old answer is better than none if ClickHouse is unreachable.
     if (stored && !memory.has(key)) memory.keep(key, stored)
     const awaited = (await shared.claim(key)) ? null : await awaitOtherProcess(shared, key, nowMs)
     if (awaited) return memory.keep(key, awaited)
+    const claimedAt = nowMs()
     try {
       const answer = await compute(signal)
       void shared.put(key, answer).then(() => shared.release(key))
-      return memory.keep(key, { answer, ageMs: 0 })
+      return memory.keep(key, { answer, ageMs: nowMs() - claimedAt })
     } catch (error) {
       void shared.release(key)
       throw error

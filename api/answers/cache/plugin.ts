@@ -180,7 +180,7 @@ export function cache(
       counts[outcome.how] += 1
       if (!isRelative) keys.set(request.raw.url as string, { key, route: route.url })
       const coding = preferredCoding(request.headers['accept-encoding'])
-      const isOld = outcome.how === 'stale' && asOf === null && !isRelative
+      const isOld = outcome.ageMs > 1000 * policy.maxAgeSeconds && asOf === null && !isRelative
       const sent = isOld && policy.aged ? { ...outcome, answer: agedAnswer(outcome, policy.aged) } : outcome
       return sendAnswer(request, reply, sent, await sent.answer.variant(coding))
     }
