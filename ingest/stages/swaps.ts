@@ -1,3 +1,4 @@
+import { chargedByAsk, paidByBid, priceOf } from '../../clickhouse/exchange/amounts.js'
 import { PlumblineError } from '../../process/errors.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
@@ -30,14 +31,10 @@ export class SwapDecodeError extends PlumblineError {
 
 type Deposit = { from: string; token: string; amount: bigint }
 
-// Stablecoin DEX: PRICE_SCALE = 100 000 and price = (PRICE_SCALE + tick) / PRICE_SCALE, quote tokens per base token.
-const PRICE_SCALE = 100_000n
-
 /** What a fill of `amount` base units moved. The DEX rounds the quote side in favour of the maker. */
 export function legOf(order: OrderTerms, amount: bigint): Leg {
   const { base, quote, is_bid, tick } = order
-  const value = amount * (PRICE_SCALE + BigInt(tick))
-  const quoteAmount = (is_bid ? value : value + PRICE_SCALE - 1n) / PRICE_SCALE
+  const quoteAmount = (is_bid ? paidByBid : chargedByAsk)(amount, priceOf(tick))
   return is_bid
     ? { tokenIn: base, tokenOut: quote, amountIn: amount, amountOut: quoteAmount, quoteAmount }
     : { tokenIn: quote, tokenOut: base, amountIn: quoteAmount, amountOut: amount, quoteAmount }
