@@ -3,10 +3,12 @@ import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, pad, p
 import { Abis, Addresses } from 'viem/tempo'
 import { test as base, expect } from 'vitest'
 import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
+import { rulesAt } from '../../../../clickhouse/exchange/rules.js'
 import type { FactTable } from '../../../../clickhouse/facts/facts.js'
 import { FIRST_TRADING_BLOCK, SETUP } from '../../../../local/chain/clock.js'
 import { createRpc, type Rpc } from '../../../../local/chain/rpc.js'
 import { useStillChain } from '../../../support/chain.js'
+import { compareQuotes } from '../../../support/exchange-replay.js'
 import { factRows } from '../../../support/fact-rows.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { withDatabase } from '../../../support/services.js'
@@ -105,6 +107,20 @@ async function logsOfDex() {
   const logs = await node().call('eth_getLogs', [filter])
   return parseEventLogs({ abi: Abis.stablecoinDex, logs: logs as never })
 }
+
+test('books rebuilt from logs alone quote what the exchange does, to the base unit, and refuse what it refuses', async () => {
+  const forks = process.env.LOCAL_FORK === 'T12' ? ['T3', 'T5', 'T12'] : ['T3']
+  const rules = rulesAt(
+    forks.map((name) => ({ name, activation_time: 0 })),
+    0,
+  )
+  const compares = (block: number): boolean => block <= FIRST_TRADING_BLOCK || block % 8 === 0
+  const { asked, answers, differences, books } = await compareQuotes(node(), chain.head, { rules, compares })
+  expect(differences.slice(0, 5)).toEqual([])
+  expect([...books.contradictions]).toEqual([])
+  expect(asked).toBeGreaterThan(10_000)
+  for (const status of ['quoted', 'no_liquidity', 'no_pair', 'paused']) expect([...answers.keys()]).toContain(status)
+})
 
 const lower = <Value>(value: Value): Value => (typeof value === 'string' ? value.toLowerCase() : value) as Value
 
