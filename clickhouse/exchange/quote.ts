@@ -8,7 +8,7 @@ import type { Rules } from './rules.js'
  * Why the exchange does not quote: as a route's, or `no_liquidity`: the orders of a book on the way do not suffice;
  * `overflow`: an amount on the way has more than 128 bits. `unknown`: also if a book on the way is.
  */
-export type Refusal = RouteRefusal | 'no_liquidity' | 'overflow'
+type Refusal = RouteRefusal | 'no_liquidity' | 'overflow'
 
 /** What the exchange quotes: base units of the token whose amount was not given, or why it refuses. */
 export type Quote = { status: 'quoted'; amount: bigint } | { status: Refusal; amount: null }

@@ -4,7 +4,7 @@ import type { OrderBooks, Token } from './books.js'
 import type { Rules } from './rules.js'
 
 /** A book on a route, and whether its base is sold there, to its bids, or bought, from its asks. */
-export type Hop = { book: Book; sellsBase: boolean }
+type Hop = { book: Book; sellsBase: boolean }
 
 /**
  * Why the exchange has no route. `same_token`: a token cannot be exchanged for itself. `no_token`: a token that does not

@@ -62,7 +62,7 @@ const wordOf = (digits: string): string => digits.padStart(64, '0')
 const AT_ONCE = 500
 
 /** What the node's exchange answers at the end of a block: an amount, or why it refuses. */
-export async function askedOfNode(
+async function askedOfNode(
   rpc: Rpc,
   block: number,
   questions: readonly Question[],

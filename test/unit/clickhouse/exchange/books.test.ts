@@ -74,6 +74,22 @@ test('what is too little for another unit is dropped since T12; before, the next
   expect(boughtFor(books, 103n, T11)).toEqual(refused('no_liquidity'))
   books.apply({ number: 2, rules: T11, logs: placed([order(2, 1n, { isBid: false, tick: 2000 })]) })
   expect(boughtFor(books, 103n, T11)).toEqual(quoted(100n))
+  // 49 would buy 50, of which there are 49; what they charge, rounded up, leaves nothing over.
+  const cheap = booksWith([...MARKET, order(1, 49n, { isBid: false, tick: -2000 })])
+  for (const rules of [T11, T12])
+    expect([49n, 50n].map((amount) => boughtFor(cheap, amount, rules))).toEqual([quoted(49n), refused('no_liquidity')])
+})
+
+test('each rule changes in the second of its own fork', () => {
+  const forks = [
+    { name: 'T3', activation_time: 30 },
+    { name: 'T4', activation_time: 40 },
+    { name: 'T5', activation_time: 50 },
+    { name: 'T12', activation_time: 120 },
+  ]
+  const rules = [29, 30, 49, 50, 119, 120].map((time) => Object.values(rulesAt(forks, time)).filter(Boolean).length)
+  expect(rules).toEqual([0, 1, 1, 2, 2, 3])
+  expect(rulesAt(forks, 50)).toEqual({ refusesPaused: true, flipsInPlace: true, roundsByOrder: false })
 })
 
 test('the exchange refuses amounts of more than 128 bits on the way, and no others', () => {
