@@ -1,4 +1,5 @@
 import type { DexFill, PegSample } from './facts.js'
+import { heldIn } from './held.js'
 import { WINDOW_SECONDS } from './peg-windows.js'
 
 const REFERENCE = '0x20c0000000000000000000000000000000000000'
@@ -13,16 +14,15 @@ function timeWeighted(samples: readonly PegSample[], asOf: number, length: numbe
   const seconds = { quoted: 0, unquoted: 0 }
   const held: { heldSeconds: bigint; distance: bigint }[] = []
   let weighted = 0n
-  samples.forEach(({ block_time, sell_micros }, i) => {
-    const until = Math.min(samples[i + 1]?.block_time ?? asOf, asOf, block_time + LONGEST_HOLD)
-    const heldSeconds = Math.max(until - Math.max(block_time, asOf - length), 0)
-    if (sell_micros === null) seconds.unquoted += heldSeconds
+  const states = heldIn(samples, ({ block_time }) => block_time, { at: asOf, length, most: LONGEST_HOLD })
+  for (const { state, seconds: heldSeconds } of states) {
+    if (state.sell_micros === null) seconds.unquoted += heldSeconds
     else {
       seconds.quoted += heldSeconds
-      weighted += BigInt(heldSeconds) * BigInt(sell_micros)
-      held.push({ heldSeconds: BigInt(heldSeconds), distance: BigInt(sell_micros) - 1_000_000n })
+      weighted += BigInt(heldSeconds) * BigInt(state.sell_micros)
+      held.push({ heldSeconds: BigInt(heldSeconds), distance: BigInt(state.sell_micros) - 1_000_000n })
     }
-  })
+  }
   const n = BigInt(seconds.quoted)
   const total = held.reduce((sum, { heldSeconds, distance }) => sum + heldSeconds * distance, 0n)
   const aroundMean = held.reduce(
@@ -74,10 +74,6 @@ function volumeWeighted(fills: readonly DexFill[], priceOf: Prices, asOf: number
 export const averagesAt = (samples: readonly PegSample[], fills: readonly DexFill[], priceOf: Prices, asOf: number) =>
   Object.entries(WINDOW_SECONDS).map(([window, length]) => ({
     window,
-    ...timeWeighted(
-      samples.filter(({ block_time }) => block_time <= asOf && block_time > asOf - length - LONGEST_HOLD),
-      asOf,
-      length,
-    ),
+    ...timeWeighted(samples, asOf, length),
     ...volumeWeighted(fills, priceOf, asOf, length),
   }))

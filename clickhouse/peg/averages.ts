@@ -1,51 +1,28 @@
 import { z } from 'zod'
 import { defineRow, onlyColumn } from '../store/define-query.js'
-import { integerText, toDecimals } from '../store/values.js'
+import { toDecimals } from '../store/values.js'
+import { HELD_PRICE, HeldSums, heldSamples, heldSums, heldWithin } from './held.js'
 import { MAX_SAMPLE_SECONDS } from './price.js'
-import { DEVIATION } from './sums.js'
 import { inWindowOrder, LONGEST_PEG_WINDOW, PEG_WINDOWS } from './windows.js'
 
-const sum = integerText.transform(BigInt)
+const AS_OF = '{as_of: DateTime}'
 
-/**
- * Sums over a window: the seconds in which a price held, these times its distance from 1 in millionths and times the square of
- * that, and the seconds in which a sample without a price held.
- */
-const HeldSums = z.tuple([sum, sum, sum, sum]).transform(([quoted_seconds, distances, squares, unquoted_seconds]) => ({
-  quoted_seconds,
-  distances,
-  squares,
-  unquoted_seconds,
-}))
-type HeldSums = z.output<typeof HeldSums>
-
-/** The seconds of a window of this length in which a sample held. */
-const heldWithin = (seconds: number): string =>
-  `greatest(held_until - greatest(held_from, toUnixTimestamp({as_of: DateTime}) - ${seconds}), 0)`
-
-/**
- * A stable's sums over each peg window as of an instant. A sample is the state at the end of its block: it holds
- * from the block's time to that of the stable's next sample, to the instant if that is earlier, and for MAX_SAMPLE_SECONDS at
- * most. So the sample before a window's start may hold in it.
- */
+/** A stable's sums over each peg window as of an instant. */
 export const heldSumsAt = defineRow({
   name: 'held_sums_at',
   params: z.object({ stable: z.string(), as_of: z.date() }),
   row: onlyColumn('windows', inWindowOrder(HeldSums)),
   sql: `
-    SELECT [${PEG_WINDOWS.map(
-      ({ seconds }) =>
-        `(sumIf(${heldWithin(seconds)}, sell_micros IS NOT NULL), sum(${heldWithin(seconds)} * distance), sum(${heldWithin(seconds)} * distance * distance), sumIf(${heldWithin(seconds)}, sell_micros IS NULL))`,
-    ).join(', ')}] AS windows
+    SELECT [${PEG_WINDOWS.map(({ seconds }) => heldSums(heldWithin(AS_OF, seconds))).join(', ')}] AS windows
     FROM
-    (
-        SELECT sell_micros, toInt64(ifNull(${DEVIATION}, 0)) AS distance, toInt64(toUnixTimestamp(block_time)) AS held_from,
-               least(leadInFrame(held_from, 1, toInt64(toUnixTimestamp({as_of: DateTime}))) OVER
-                         (ORDER BY block_time, block_number ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING),
-                     held_from + ${MAX_SAMPLE_SECONDS}) AS held_until
-        FROM peg_samples
-        WHERE stable = {stable: String}
-          AND block_time > {as_of: DateTime} - ${LONGEST_PEG_WINDOW + MAX_SAMPLE_SECONDS} AND block_time <= {as_of: DateTime}
+    (${heldSamples({
+      table: 'peg_samples',
+      columns: HELD_PRICE,
+      where: 'stable = {stable: String}',
+      until: AS_OF,
+      seconds: LONGEST_PEG_WINDOW,
+      most: MAX_SAMPLE_SECONDS,
+    })}
     )`,
 })
 
