@@ -1,3 +1,4 @@
+import { heldIn } from './held.js'
 import { newestSlot } from './in-use.js'
 import type { SnapshotFacts } from './snapshot-facts.js'
 
@@ -45,31 +46,28 @@ type Quote = { t: number; status: string; sell_micros: number | null }
 
 const isUnquoted = ({ sell_micros }: Quote): boolean => sell_micros === null
 
-/** The share of samples that are unquoted, or the mean of that share over the minutes, whichever is larger. */
-function unquotedShare(day: readonly Quote[]): number {
-  const minutes = new Map<number, Quote[]>()
-  for (const sample of day) {
-    const minute = Math.ceil(sample.t / 60)
-    minutes.set(minute, [...(minutes.get(minute) ?? []), sample])
-  }
-  const ppmOf = (samples: readonly Quote[]): number => (1e6 * samples.filter(isUnquoted).length) / samples.length
-  const sum = [...minutes.values()].reduce((total, samples) => total + ppmOf(samples), 0)
-  return Math.max(Math.ceil(ppmOf(day)), Math.ceil(sum / minutes.size - 1e-5)) / 1e6
-}
+/** The prices of the day before an instant in millionths, and for how many seconds each held; null without a quote. */
+export const pricesOfDay = (samples: readonly Quote[], at: number): { micros: number | null; seconds: number }[] =>
+  heldIn(samples, ({ t }) => t, { at, length: DAY, most: 120 }).map(({ state, seconds }) => ({
+    micros: state.sell_micros,
+    seconds,
+  }))
+
+export const totalSeconds = (held: readonly { seconds: number }[]): number =>
+  held.reduce((sum, { seconds }) => sum + seconds, 0)
 
 function pegRisk(samples: readonly Quote[], at: number): number {
-  const day = samples.filter(({ t }) => t > at - DAY && t <= at)
-  if (day.length === 0) return 100
-  const deviations = day
-    .filter((sample) => !isUnquoted(sample))
-    .map(({ sell_micros }) => BigInt(sell_micros as number) - 1_000_000n)
-  const n = BigInt(deviations.length)
-  const sum = deviations.reduce((a, b) => a + b, 0n)
-  const squares = deviations.reduce((a, b) => a + b * b, 0n)
-  // To four decimals of a basis point, as in the window of a peg answer.
-  const s = n === 0n ? 0 : Math.floor((100 * Math.sqrt(Number(n * squares - sum * sum))) / Number(n) + 0.5) / 1e4
-  const d = Math.max(0, ...deviations.map((deviation) => Math.abs(Number(deviation)))) / 100
-  const u = unquotedShare(day)
+  const prices = pricesOfDay(samples, at)
+  const all = totalSeconds(prices)
+  if (all === 0) return 100
+  const quoted = prices.flatMap(({ micros, seconds }) => (micros === null ? [] : [{ d: micros - 1_000_000, seconds }]))
+  const n = BigInt(totalSeconds(quoted))
+  const sum = quoted.reduce((total, { d, seconds }) => total + BigInt(d * seconds), 0n)
+  const aroundMean = quoted.reduce((total, { d, seconds }) => total + BigInt(seconds) * (n * BigInt(d) - sum) ** 2n, 0n)
+  // To four decimals of a basis point, as in the window of average prices.
+  const s = n === 0n ? 0 : Math.floor(100 * Math.sqrt(Number(aroundMean) / Number(n ** 3n)) + 0.5) / 1e4
+  const d = Math.max(0, ...quoted.map((price) => Math.abs(price.d))) / 100
+  const u = Math.ceil((1e6 * (all - Number(n))) / all) / 1e6
   const w = Math.max(200, d)
   const sigma = u === 0 ? s : Math.sqrt((1 - u) * s * s + u * w * w)
   const worst = d + Math.min(1, u * 1440) * (w - d)

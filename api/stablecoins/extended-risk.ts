@@ -55,7 +55,7 @@ export const ExtendedRisk = z.object({
 })
 
 const INPUTS = {
-  peg: ['rms_bps_24h'],
+  peg: ['rms_bps_24h', 'shortfall_bps_24h'],
   breaks: ['has_open_mild', 'has_open_severe', 'unquoted_seconds', 'mild_events_7d', 'severe_events_7d'],
   liquidity: ['exit_share'],
   concentration: ['hhi'],

@@ -24,7 +24,7 @@ const RiskInputs = z.object({
   unquoted_count_24h: count.meta({ description: 'Samples without one' }),
   unquoted_share_24h: z.number().min(0).max(1).nullable().meta({
     description:
-      'Share of the 24 hours without a price, by samples or by minutes, whichever is larger; null if not measured, and for a stable that is not in USD',
+      'Share of the measured time of the 24 hours without a price; null if not measured, and for a stable that is not in USD',
   }),
   unquoted_since: z.iso.datetime().nullable().meta({
     description:
@@ -33,11 +33,10 @@ const RiskInputs = z.object({
   stddev_bps_24h: z
     .number()
     .nullable()
-    .meta({ description: 'Standard deviation of the price in basis points, population; null without a price' }),
-  max_deviation_bps_24h: z
-    .number()
-    .nullable()
-    .meta({ description: 'Largest distance from 1 in basis points; null without a price' }),
+    .meta({ description: 'Standard deviation of the price over time in basis points; null without a price' }),
+  max_deviation_bps_24h: z.number().nullable().meta({
+    description: 'Largest distance from 1 of a price that held for a second, in basis points; null without a price',
+  }),
   has_open_mild: z.boolean().meta({ description: 'Whether a mild peg break is ongoing' }),
   has_open_severe: z.boolean().meta({ description: 'Whether a severe peg break is ongoing' }),
   mild_events_7d: count.meta({ description: 'Mild peg breaks under way at any time of the last 7 days' }),

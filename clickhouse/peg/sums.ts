@@ -32,7 +32,7 @@ const secondsOutside = (allowed: number) =>
 
 /**
  * The sums over samples, in the order of their columns in peg_minutes and peg_windows. All published figures of windows and
- * buckets and the peg inputs of risk scores are computed from these. The views peg_minutes_mv and peg_windows_at have the
+ * buckets are computed from these. The views peg_minutes_mv and peg_windows_at have the
  * same ones; a test compares them.
  */
 const SUMS = {

@@ -108,7 +108,7 @@ function integerSqrt(value: bigint): bigint {
 }
 
 /** The standard deviation of samples' prices and their largest distance from 1; null without a quoted sample. */
-export function priceSpread({
+function priceSpread({
   quoted_count: n,
   deviation_sum,
   deviation_square_sum,

@@ -2,7 +2,8 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { BREAKS_SINCE_SETTINGS, breaksSince } from '../peg/excursions.js'
-import { addSums, MINUTE_SUMS, type PegSums, SUM_COLUMNS, selected } from '../peg/sums.js'
+import { HELD_PRICE, HeldSums, heldSamples, heldSums, heldWithin } from '../peg/held.js'
+import { MAX_SAMPLE_SECONDS } from '../peg/price.js'
 import { newestStates } from '../stablecoins/newest-states.js'
 import { stablesInUse } from '../stablecoins/stablecoins.js'
 import { defineQuery } from '../store/define-query.js'
@@ -11,24 +12,45 @@ import { integerText } from '../store/values.js'
 
 const count = z.int().nonnegative()
 
-/** The sums over the samples of the 24 hours up to `at`, which are whole minutes, of every stable with a sample in them. */
-const sumsOfDay = defineQuery({
-  name: 'risk_peg_sums',
+const AT = '{at: DateTime}'
+const HELD = heldWithin(AT, DAY_SECONDS)
+
+/**
+ * Of every stable with a sample in the 24 hours up to `at`: the sums over the time in which its samples held, the largest
+ * distance from 1 of a price that held, in millionths, and how many samples there are.
+ */
+const pegsOfDay = defineQuery({
+  name: 'risk_pegs',
   params: z.object({ at: z.date() }),
-  row: z.object({ stable: z.string(), ...SUM_COLUMNS, unquoted_minutes_ppm: count }),
+  row: z.object({
+    stable: z.string(),
+    held: HeldSums,
+    largest_distance: integerText.transform(Number).nullable(),
+    quoted_count: count,
+    unquoted_count: count,
+  }),
   sql: `
-    SELECT stable, ${selected(MINUTE_SUMS)},
-           toUInt32(ceil(sum(intDiv(1000000000000 * minutes.unquoted_count, minutes.quoted_count + minutes.unquoted_count)) / count() / 1000000)) AS unquoted_minutes_ppm
+    SELECT stable, ${heldSums(HELD)} AS held, maxOrNullIf(abs(distance), sell_micros IS NOT NULL AND ${HELD} > 0) AS largest_distance,
+           toUInt32(countIf(is_of_day AND sell_micros IS NOT NULL)) AS quoted_count, toUInt32(countIf(is_of_day AND sell_micros IS NULL)) AS unquoted_count
     FROM
-    (
-        SELECT stable, ${selected(MINUTE_SUMS)}
-        FROM peg_minutes WHERE minute_end > {at: DateTime} - ${DAY_SECONDS} AND minute_end <= {at: DateTime}
-        GROUP BY stable, minute_end
-    ) AS minutes
+    (${heldSamples({
+      table: 'peg_samples',
+      columns: `${HELD_PRICE}, block_time > ${AT} - ${DAY_SECONDS} AS is_of_day`,
+      where: 'true',
+      until: AT,
+      seconds: DAY_SECONDS,
+      most: MAX_SAMPLE_SECONDS,
+    })}
+    )
     GROUP BY stable`,
 })
 
-const NO_SAMPLES: PegSums & { unquoted_minutes_ppm: number | null } = { ...addSums([]), unquoted_minutes_ppm: null }
+const NO_SAMPLES = {
+  held: { quoted_seconds: 0n, distances: 0n, squares: 0n, unquoted_seconds: 0n },
+  largest_distance: null,
+  quoted_count: 0,
+  unquoted_count: 0,
+} satisfies Omit<Awaited<ReturnType<typeof pegsOfDay>>[number], 'stable'>
 
 /** How many peg-break events were in progress at any time in the week up to `at`, and whether one still is, by stable. */
 const breaksOfWeek = defineQuery({
@@ -115,20 +137,20 @@ const byStable = <Row extends { stable: string }>(rows: readonly Row[]): Map<str
   new Map(rows.map((row) => [row.stable, row]))
 
 /**
- * The inputs of the risk score of every stable that is in use at `at`, a whole minute, from the facts and peg-break events
- * up to then, ordered by address:
+ * The inputs of the risk score of every stable that is in use at `at`, from the facts and peg-break events up to then, ordered
+ * by address:
  *
- * - its currency and where it was created, in unix seconds, the sums over the samples of the last 24 hours, which are whole minutes, and the mean over the minutes
- *   with a sample of their share without a quote, in millionths, rounded up;
+ * - its currency and where it was created, in unix seconds, and of the last 24 hours the sums over time of its prices, the
+ *   largest distance from 1 of one that held, in millionths, null without any, and how many samples there are;
  * - the peg-break events that were in progress at any time in the last 7 days, and whether one still is;
  * - the newest state, null if none was read;
  * - how often in the last 7 days the stable adopted a policy, or the policy that it has at `at` changed: its creation,
  *   its administrator, its list, and for a compound policy those of its parts.
  */
 export async function riskInputs(clickhouse: ClickHouseClient, { at }: { at: Date }) {
-  const [stables, sums, breaks] = await Promise.all([
+  const [stables, pegs, breaks] = await Promise.all([
     stablesInUse(clickhouse, { at }),
-    sumsOfDay(clickhouse, { at }).then(byStable),
+    pegsOfDay(clickhouse, { at }).then(byStable),
     breaksOfWeek(clickhouse, { at }).then(byStable),
   ])
   const stateOf = await newestStates(clickhouse, { stables: stables.map(({ stable }) => stable), at })
@@ -137,7 +159,7 @@ export async function riskInputs(clickhouse: ClickHouseClient, { at }: { at: Dat
     const state = stateOf(stable)
     return {
       ...NO_SAMPLES,
-      ...sums.get(stable),
+      ...pegs.get(stable),
       ...NO_BREAKS,
       ...breaks.get(stable),
       ...created,
@@ -155,18 +177,11 @@ export async function riskInputs(clickhouse: ClickHouseClient, { at }: { at: Dat
 export type RiskInputsRow = Awaited<ReturnType<typeof riskInputs>>[number]
 
 /**
- * The share of the 24 hours for which a stable had no quote, to six decimals: that of the samples, rounded up, or of the
- * minutes, whichever is larger, so that it makes no difference how many blocks a minute has. Null if it was not measured:
- * without a sample, and for a stable that is not in USD and so has no peg.
+ * The share of the seconds of the 24 hours in which a sample held that had no price, to six decimals, rounded up. Null if it was
+ * not measured: without such a second, and for a stable that is not in USD and so has no peg.
  */
-export function unquotedShare({
-  currency,
-  quoted_count,
-  unquoted_count,
-  unquoted_minutes_ppm,
-}: Pick<RiskInputsRow, 'currency' | 'quoted_count' | 'unquoted_count' | 'unquoted_minutes_ppm'>): number | null {
-  const samples = quoted_count + unquoted_count
-  if (currency !== 'USD' || samples === 0n) return null
-  const ofSamples = Number((unquoted_count * 1_000_000n + samples - 1n) / samples)
-  return Math.max(ofSamples, unquoted_minutes_ppm ?? 0) / 1e6
+export function unquotedShare({ currency, held }: Pick<RiskInputsRow, 'currency' | 'held'>): number | null {
+  const seconds = held.quoted_seconds + held.unquoted_seconds
+  if (currency !== 'USD' || seconds === 0n) return null
+  return Number((held.unquoted_seconds * 1_000_000n + seconds - 1n) / seconds) / 1e6
 }

@@ -2,7 +2,7 @@ import type { PolicyType } from '../stablecoins/newest-states.js'
 import { UNCAPPED } from '../supply/supply.js'
 
 /** The name of the formula below. A changed formula gets a new name, and published scores stay as they are. */
-export const RISK_METHODOLOGY = 'v2'
+export const RISK_METHODOLOGY = 'v3'
 
 /** The points of a component that cannot be measured: what is not known must not make a stable look safe. */
 const UNMEASURED = 100
@@ -17,7 +17,7 @@ const DAY_SECONDS = 86_400
 
 /**
  * The inputs of a score. `unquoted_share_24h` is the share of the day without a quote, null if that was not measured: no
- * sample in 24 hours, or not a USD stable. The spread is null without a quoted sample. `unquoted_seconds` is how long
+ * sample held in 24 hours, or not a USD stable. The spread is over time, and null if no price held. `unquoted_seconds` is how long
  * there has been no quote; null if there is one, or that was not measured. The state is null if it was never read.
  */
 export type RiskInputs = {
@@ -107,7 +107,7 @@ export function policyPoints({ paused, policy_type, policy_events_7d }: PolicyIn
 /**
  * The components, each clipped to 0..100 and rounded to two decimals, halves up:
  *
- * - peg_risk = 100 (1 - exp(-(2 sigma + worst) / 60)), in bps over 24 hours. With s and d of the quoted samples, the share u
+ * - peg_risk = 100 (1 - exp(-(2 sigma + worst) / 60)), in bps over 24 hours. With s and d of the prices by time, the share u
  *   of the day without a quote, and w = max(200, d): sigma = sqrt((1 - u) s² + u w²), worst = d + k (w - d), where k is u in
  *   minutes of the day, at most 1. So for u = 0 only the price counts, and for u = 1 sigma and worst are 200;
  * - peg_break_risk = 40 for an open mild or 70 for an open severe event, plus 5 per mild and 15 per severe event of the

@@ -1,12 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { timeWeighted } from '../../clickhouse/peg/averages.js'
 import { lostQuotes } from '../../clickhouse/peg/quotes.js'
-import { priceSpread } from '../../clickhouse/peg/windows.js'
 import { extendedInputs, knownAt, leftOut } from '../../clickhouse/risk/extended/inputs.js'
 import { EXTENDED_RISK_VERSION, extendedScore } from '../../clickhouse/risk/extended/score.js'
 import { publishExtended, snapshotOf } from '../../clickhouse/risk/extended/snapshots.js'
 import { type RiskInputsRow, riskInputs, unquotedShare } from '../../clickhouse/risk/inputs.js'
 import { RISK_METHODOLOGY, riskScore } from '../../clickhouse/risk/score.js'
 import { publishRisk, type RiskSnapshot } from '../../clickhouse/risk/snapshots.js'
+import { DAY_SECONDS } from '../../process/instants.js'
 import type { Slot } from '../schedule/run-slots.js'
 
 /** The scores of a slot by the one formula and by the other. */
@@ -21,10 +22,10 @@ const slotSeconds = (slot: Slot): number => slot.at.getTime() / 1000
 /** The rows of the composite score, with its inputs. */
 const composites = ({ inputs, unquotedSince }: Scored, slot: Slot): RiskSnapshot[] =>
   inputs.map((row) => {
-    // Digit for digit as in the 24h window of a peg answer: eight decimals of a price are four of a basis point.
-    const spread = priceSpread(row)
-    const stddev_bps_24h = spread && Math.round(spread.stddev_price * 1e8) / 1e4
-    const max_deviation_bps_24h = spread?.max_deviation_bps ?? null
+    // Digit for digit as in the 24h window of average prices: eight decimals of a price are four of a basis point.
+    const { stddev } = timeWeighted(row.held, DAY_SECONDS)
+    const stddev_bps_24h = stddev && Math.round(stddev * 1e8) / 1e4
+    const max_deviation_bps_24h = row.largest_distance && row.largest_distance / 100
     const unquoted_share_24h = unquotedShare(row)
     const unquoted_since = unquoted_share_24h === null ? null : (unquotedSince.get(row.stable) ?? null)
     const unquoted_seconds = secondsSince(unquoted_since, slot)
@@ -39,8 +40,8 @@ const composites = ({ inputs, unquotedSince }: Scored, slot: Slot): RiskSnapshot
       peg_break_risk: score.peg_break_risk.toFixed(2),
       supply_risk: score.supply_risk.toFixed(2),
       policy_risk: score.policy_risk.toFixed(2),
-      quoted_count_24h: Number(row.quoted_count),
-      unquoted_count_24h: Number(row.unquoted_count),
+      quoted_count_24h: row.quoted_count,
+      unquoted_count_24h: row.unquoted_count,
       unquoted_share_24h: unquoted_share_24h?.toFixed(6) ?? null,
       unquoted_since: unquoted_since && unquoted_since.getTime() / 1000,
       stddev_bps_24h: stddev_bps_24h?.toFixed(4) ?? null,

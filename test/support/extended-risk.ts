@@ -2,7 +2,7 @@ import { hhiOf } from '../../clickhouse/holders/figures.js'
 import type { QuoteStatus } from '../../clickhouse/peg/price.js'
 import { DEPTH_SIZES } from '../../clickhouse/peg/price.js'
 import { extendedInputs, leftOut } from '../../clickhouse/risk/extended/inputs.js'
-import { extendedScore } from '../../clickhouse/risk/extended/score.js'
+import { extendedScore, UNQUOTED_BPS } from '../../clickhouse/risk/extended/score.js'
 import type { PolicyType } from '../../clickhouse/stablecoins/newest-states.js'
 import { UNCAPPED } from '../../clickhouse/supply/supply.js'
 import { type Random, randomFor } from '../../local/chain/random.js'
@@ -17,8 +17,10 @@ export type RiskState = {
   stable: string
   currency: string
   tracksHolders: boolean
-  /** Distances of the day's samples from 1, in millionths; null without a quote. */
+  /** Distances from 1 of the day's samples, in millionths, a minute each; null without a quote. */
   samples: readonly (number | null)[]
+  /** By how much less than 1 a thousand tokens sold in the day's depth samples, in base units, a minute each; null without a quote. */
+  shortfalls: readonly (number | null)[]
   unquoted_seconds: number | null
   open: { mild: boolean; severe: boolean }
   events: { mild: number; severe: number }
@@ -34,6 +36,16 @@ export type RiskState = {
   isKnown: { day: boolean; week: boolean; state: boolean; logs: boolean; depth: boolean; transfers: boolean }
 }
 
+const MINUTE = 60
+const secondsOf = (samples: readonly unknown[]): bigint => BigInt(MINUTE * samples.length)
+
+const depthsOf = (shortfalls: RiskState['shortfalls']) => ({
+  depth_seconds: MINUTE * shortfalls.length,
+  worst: shortfalls
+    .map((shortfall): [number, number] => [shortfall ?? UNQUOTED_BPS * 100_000, MINUTE])
+    .sort(([a], [b]) => b - a),
+})
+
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
 
 /** The score of a state. */
@@ -46,15 +58,15 @@ export function scoreOf(state: RiskState) {
     currency: state.currency,
     created_block: 1,
     created_at: 0,
-    quoted_count: BigInt(quoted.length),
-    unquoted_count: BigInt(state.samples.length - quoted.length),
-    unquoted_minutes_ppm: 0,
-    deviation_sum: BigInt(quoted.reduce((sum, sample) => sum + sample, 0)),
-    deviation_square_sum: sumOf(quoted.map((sample) => BigInt(sample) ** 2n)),
-    deviation_min: quoted.length > 0 ? Math.min(...quoted) : null,
-    deviation_max: quoted.length > 0 ? Math.max(...quoted) : null,
-    seconds_outside_10bps: 0n,
-    seconds_outside_50bps: 0n,
+    held: {
+      quoted_seconds: secondsOf(quoted),
+      distances: BigInt(MINUTE * quoted.reduce((sum, sample) => sum + sample, 0)),
+      squares: BigInt(MINUTE) * sumOf(quoted.map((sample) => BigInt(sample) ** 2n)),
+      unquoted_seconds: secondsOf(state.samples) - secondsOf(quoted),
+    },
+    largest_distance: null,
+    quoted_count: quoted.length,
+    unquoted_count: state.samples.length - quoted.length,
     has_open_mild: state.open.mild,
     has_open_severe: state.open.severe,
     mild_events_7d: state.events.mild,
@@ -81,6 +93,7 @@ export function scoreOf(state: RiskState) {
           sell_raw: typeof quote === 'bigint' ? `${quote}` : null,
         }))
       : [],
+    depths: state.isKnown.depth && state.shortfalls.length > 0 ? depthsOf(state.shortfalls) : null,
     held: state.isKnown.transfers
       ? { supply: sumOf(state.balances), hhi: hhiOf({ sum: sumOf(state.balances), squares }) }
       : null,
@@ -114,12 +127,15 @@ export function randomState(seed: number, i: number): RiskState {
   const balances = Array.from({ length: random.pick([0, 1, 2, 5, 30]) }, () => randomAmount(random))
   const supply = sumOf(balances)
   const known = (): boolean => !random.chance(0.08)
+  const minutes = random.pick([0, 1, 3, 20, 60])
+  const dry = random.pick([0, 0, 0.02, 0.5])
   return {
     stable: random.chance(0.04) ? '0x20c0000000000000000000000000000000000000' : stableAddress(1),
     currency: random.chance(0.05) ? 'EUR' : 'USD',
     tracksHolders: random.chance(0.7),
-    samples: Array.from({ length: random.pick([0, 1, 3, 20, 60]) }, () =>
-      random.chance(lost) ? null : random.int(-most, most),
+    samples: Array.from({ length: minutes }, () => (random.chance(lost) ? null : random.int(-most, most))),
+    shortfalls: Array.from({ length: random.chance(0.1) ? 1 : minutes }, () =>
+      random.chance(dry) ? null : random.int(0, 1000 * most),
     ),
     unquoted_seconds: random.pick([null, 1, 59, 60, 5000]),
     open: { mild: !isCalm && random.chance(0.3), severe: !isCalm && random.chance(0.2) },
@@ -154,6 +170,16 @@ export const MOVES: Readonly<Record<string, (state: RiskState, random: Random) =
     const after = (Math.abs(before ?? 0) + random.int(1, 50_000)) * (random.chance(0.5) ? 1 : -1)
     return before === null ? state : { ...state, samples: replaced(state.samples, i, after) }
   },
+  'a thousand tokens sell for less for a while': (state, random) => {
+    const i = random.int(0, Math.max(0, state.shortfalls.length - 1))
+    const before = state.shortfalls[i] ?? null
+    const after = (before ?? 0) + random.int(1, 50_000_000)
+    return before === null ? state : { ...state, shortfalls: replaced(state.shortfalls, i, after) }
+  },
+  'nobody buys a thousand tokens for a while': (state, random) =>
+    state.shortfalls.length === 0
+      ? state
+      : { ...state, shortfalls: replaced(state.shortfalls, random.int(0, state.shortfalls.length - 1), null) },
   'the cap is removed': (state) => ({ ...state, cap: UNCAPPED }),
   'the cap is raised': (state, random) => {
     const raised = state.cap + randomAmount(random)
@@ -222,11 +248,17 @@ export const MOVES: Readonly<Record<string, (state: RiskState, random: Random) =
       return {
         ...state,
         samples: [null],
+        shortfalls: [null],
         quotes: Array(SIZES).fill('no_liquidity'),
         isKnown: { ...isKnown, day: true },
       }
     if (name === 'depth')
-      return { ...state, quotes: Array(SIZES).fill('no_liquidity'), isKnown: { ...isKnown, depth: true } }
+      return {
+        ...state,
+        quotes: Array(SIZES).fill('no_liquidity'),
+        shortfalls: state.shortfalls.map(() => null),
+        isKnown: { ...isKnown, depth: true },
+      }
     if (name === 'logs') return { ...state, policyEvents: 20, isKnown: { ...isKnown, logs: true } }
     return state
   },

@@ -12,6 +12,7 @@ import { toDecimals } from '../../store/values.js'
 import type { RiskInputsRow } from '../inputs.js'
 import { headroomShare } from '../score.js'
 import { type ComponentName, type ExtendedInputs, MOST_HHI, UNQUOTED_BPS, UNSELLABLE_BPS } from './score.js'
+import { type DepthsOfDay, depthsOfDay, expectedShortfall, MAX_DEPTH_SECONDS } from './shortfall.js'
 
 /** Depth that was last sampled longer ago than this, in seconds, is not known. */
 const MOST_DEPTH_AGE = 3600
@@ -29,18 +30,28 @@ type ReadInputs = {
   areLogsRead: boolean
   /** Of its newest depth sample; empty if none is known. */
   quotes: readonly SellQuote[]
+  /** Of the last day; null without a depth sample that held in it. */
+  depths: DepthsOfDay | null
   /** What the transfers add up to; null if some are not stored. */
   held: { supply: bigint; hhi: number | null } | null
 }
 
+const sampledSeconds = ({ held }: RiskInputsRow): bigint => held.quoted_seconds + held.unquoted_seconds
+
 /**
- * The root mean square distance from 1 in basis points, of sums over samples in millionths. A sample without a quote counts as
+ * The root mean square distance from 1 in basis points over the seconds in which a sample held. One without a quote counts as
  * UNQUOTED_BPS. The sum of squares never falls when a sample loses its quote, so neither does the root.
  */
-function rmsBps({ quoted_count, unquoted_count, deviation_square_sum }: RiskInputsRow): number {
-  const squares = deviation_square_sum + unquoted_count * BigInt(100 * UNQUOTED_BPS) ** 2n
-  return toDecimals(Math.sqrt(Number(squares) / Number(quoted_count + unquoted_count)) / 100, 4)
+function rmsBps(row: RiskInputsRow): number {
+  const squares = row.held.squares + row.held.unquoted_seconds * BigInt(100 * UNQUOTED_BPS) ** 2n
+  return toDecimals(Math.sqrt(Number(squares) / Number(sampledSeconds(row))) / 100, 4)
 }
+
+/**
+ * Whether depth samples held for as long as samples of the price did: a stable may be too young for them by as long as one holds.
+ */
+const isCovered = (depths: DepthsOfDay, row: RiskInputsRow): boolean =>
+  depths.depth_seconds + MAX_DEPTH_SECONDS >= Number(sampledSeconds(row))
 
 /** The sizes that count: those up to the supply, and the smallest. All if the supply is not known. */
 const sizesUpTo = (supply: bigint | null): number[] =>
@@ -80,12 +91,14 @@ export function extendedInputs(row: CompositeInputs, read: ReadInputs): { inputs
   const isStateKnown = read.state_read_from !== null && read.state_read_from <= Number(row.state_block_number ?? -1)
   const supply = isStateKnown ? row.supply_raw : null
   const cap = isStateKnown ? row.cap_raw : null
-  const samples = row.quoted_count + row.unquoted_count
+  const isDayKnown = isUsd && read.isDaySampled && sampledSeconds(row) > 0n
   const isHeldKnown = read.held !== null && read.held.supply === supply
   return {
     sizes: sizesUpTo(supply),
     inputs: {
-      rms_bps_24h: isUsd && read.isDaySampled && samples > 0n ? rmsBps(row) : null,
+      rms_bps_24h: isDayKnown ? rmsBps(row) : null,
+      shortfall_bps_24h:
+        isDayKnown && read.depths && isCovered(read.depths, row) ? expectedShortfall(read.depths) : null,
       has_open_mild: areBreaksKnown ? row.has_open_mild : null,
       has_open_severe: areBreaksKnown ? row.has_open_severe : null,
       unquoted_seconds: areBreaksKnown ? (row.unquoted_seconds ?? 0) : null,
@@ -114,17 +127,18 @@ type Created = Pick<RiskInputsRow, 'stable' | 'created_block' | 'created_at'>
 
 /**
  * What is known of each of these stables at `at`, and whether holders are tracked: whether any transfers of the last day are
- * stored. In five statements for up to 2,000 stables.
+ * stored. In six statements for up to 2,000 stables.
  */
 export async function knownAt(
   clickhouse: ClickHouseClient,
   { at, stables }: { at: Date; stables: readonly Created[] },
 ) {
   const to = at.getTime() / 1000
-  const [ledger, periods, quotes] = await Promise.all([
+  const [ledger, periods, quotes, days] = await Promise.all([
     storedRanges(clickhouse).then((ranges) => ({ ranges })),
     readSampling(clickhouse),
     sellQuotesAt(clickhouse, { from: new Date((to - MOST_DEPTH_AGE) * 1000), at }),
+    depthsOfDay(clickhouse, { at }),
   ])
   const isWhole = (family: Family, { stable, created_block }: Created, from: number): boolean =>
     isRead(ledger, family, { stable, created_block, from, to })
@@ -133,6 +147,7 @@ export async function knownAt(
   )
   const whole = tracksHolders ? stables.filter((created) => isWhole('transfers', created, 0)) : []
   const balancesOf = await concentrations(clickhouse, { stables: whole.map(({ stable }) => stable), at })
+  const depthsOf = new Map(days.map((depths) => [depths.stable, depths]))
   const quotesOf = new Map<string, SellQuote[]>()
   for (const quote of quotes) quotesOf.set(quote.stable, [...(quotesOf.get(quote.stable) ?? []), quote])
   const knownOf = (created: Created): ReadInputs => {
@@ -147,6 +162,7 @@ export async function knownAt(
       state_read_from: rangeAt(ledger, 'state', to, stable)?.from_block ?? null,
       areLogsRead: isWhole('logs', created, to - WEEK_SECONDS),
       quotes: isSampled(MOST_DEPTH_AGE) ? (quotesOf.get(stable) ?? []) : [],
+      depths: depthsOf.get(stable) ?? null,
       held: balancesOf.get(stable) ?? null,
     }
   }

@@ -45,6 +45,7 @@ const WORSE: Record<ComponentName, Changes> = {
       withUnquotedHour(inputs.rms_bps_24h ?? UNQUOTED_BPS),
       'one of the 24 hours has no quote',
     ),
+    set(inputs, 'shortfall_bps_24h', UNQUOTED_BPS, 'nobody buys 1000 tokens for one of the 24 hours'),
   ],
   breaks: (inputs) => [
     {
@@ -74,7 +75,10 @@ const WORSE: Record<ComponentName, Changes> = {
 
 /** What may get better. */
 const BETTER: Record<ComponentName, Changes> = {
-  peg: (inputs) => [set(inputs, 'rms_bps_24h', 0, 'the price is 1 for 24 hours')],
+  peg: (inputs) => [
+    set(inputs, 'rms_bps_24h', 0, 'the price is 1 for 24 hours'),
+    set(inputs, 'shortfall_bps_24h', 0, '1000 tokens can be sold at 1 for 24 hours'),
+  ],
   breaks: (inputs) => [
     set(inputs, 'has_open_severe', false, 'the severe break ends'),
     set(inputs, 'has_open_mild', false, 'the mild break ends'),

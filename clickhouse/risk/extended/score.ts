@@ -2,7 +2,7 @@ import type { PolicyType } from '../../stablecoins/newest-states.js'
 import { LOST_SECONDS, pegBreakPoints, policyPoints, rounded } from '../score.js'
 
 /** The name of the formula below. A changed formula gets a new name, and published scores stay as they are. */
-export const EXTENDED_RISK_VERSION = 'e2'
+export const EXTENDED_RISK_VERSION = 'e3'
 
 /**
  * How far from 1 a sample without a quote counts as being, in basis points: farther than the exchange can quote, whose eight
@@ -16,8 +16,8 @@ export const UNSELLABLE_BPS = 10_000
 /** The Herfindahl-Hirschman index of a single holder, and of nobody. */
 export const MOST_HHI = 10_000
 
-/** The scale of peg points: at this root mean square, in basis points, a stable has 63. */
-const PEG_SCALE_BPS = 30
+/** The scale of peg points: at this sum of root mean square and shortfall, in basis points, a stable has 63. */
+const PEG_SCALE_BPS = 60
 
 /** From this cost on, in basis points, selling a size has 100 points. */
 const MOST_COST_BPS = 100
@@ -31,6 +31,7 @@ const [WIDE_EXIT, NO_EXIT] = [0.1, 0.0001]
  */
 export type ExtendedInputs = {
   rms_bps_24h: number | null
+  shortfall_bps_24h: number | null
   has_open_mild: boolean | null
   has_open_severe: boolean | null
   unquoted_seconds: number | null
@@ -51,6 +52,7 @@ type KnownInputs = { [Name in InputName]: NonNullable<ExtendedInputs[Name]> } & 
 /** What an input counts as that is not known: the value with the most points. */
 const WORST: Omit<KnownInputs, 'exit_cost_bps'> = {
   rms_bps_24h: UNQUOTED_BPS,
+  shortfall_bps_24h: UNQUOTED_BPS,
   has_open_mild: true,
   has_open_severe: true,
   unquoted_seconds: LOST_SECONDS,
@@ -81,7 +83,11 @@ const costPoints = (costs: readonly number[]): number =>
 
 /** The components with their weights, in per cent, and their points before they are clipped and rounded. */
 const COMPONENTS = {
-  peg: { weight: 25, points: ({ rms_bps_24h }) => 100 * (1 - Math.exp(-rms_bps_24h / PEG_SCALE_BPS)) },
+  peg: {
+    weight: 25,
+    points: ({ rms_bps_24h, shortfall_bps_24h }) =>
+      100 * (1 - Math.exp(-(rms_bps_24h + shortfall_bps_24h) / PEG_SCALE_BPS)),
+  },
   breaks: { weight: 20, points: pegBreakPoints },
   liquidity: {
     weight: 25,
@@ -101,10 +107,10 @@ type ComponentScores = Record<ComponentName, number | null>
 export type ExtendedScore = { score: number; components: ComponentScores }
 
 /**
- * Extended risk, version e2. Each component is clipped to 0..100 and rounded to two decimals, halves up:
+ * Extended risk, version e3. Each component is clipped to 0..100 and rounded to two decimals, halves up:
  *
- * - peg = 100 (1 - exp(-rms / 30)), of the root mean square distance from 1 in 24 hours, where a sample without a quote is
- *   2,000 bps away;
+ * - peg = 100 (1 - exp(-(rms + shortfall) / 60)), of the root mean square distance from 1 of one token in 24 hours, and of how much
+ *   less than 1 a thousand sold for in the worst 2.5 % of them, both by time, where what has no quote is 2,000 bps away;
  * - breaks = the peg_break_risk of the composite;
  * - liquidity = half by the share of the supply that can be sold at 50 bps: 0 from 10 % on, 100 up to 0.01 %, by the logarithm
  *   in between; half by the mean over the sampled sizes of the cost of selling them, 100 from 100 bps on;

@@ -262,7 +262,7 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     ask: (subject) => {
       const { facts, stable, at } = subject
       const score = scoreAt(facts, stable, at)
-      return about('risk', subject, score && { ...score, methodology: 'v2' })
+      return about('risk', subject, score && { ...score, methodology: 'v3' })
     },
   },
   {

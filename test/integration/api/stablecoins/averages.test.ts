@@ -1,13 +1,16 @@
 import { expect } from 'vitest'
+import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import type { DexFill } from '../../../../clickhouse/flows/dex.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
+import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { averagesAt } from '../../../../oracle/averages.js'
 import { differences } from '../../../../tools/verify/answers/differences.js'
 import { test } from '../../../support/app.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, txHash } from '../../../support/rows.js'
+import { slotAt } from '../../../support/slots.js'
 
 const urlOf = (stable: string, query = '') => `/api/v1/stablecoins/${stable}/peg/averages${query}`
 
@@ -135,43 +138,79 @@ test('the worked example of the methodology gives the documented result', async 
   })
 })
 
-test('the same path of prices has the same averages, however fast its blocks come', async ({
+test('the same path of prices has the same averages and the same risk, however fast its blocks come', async ({
   app,
   clickhouse,
   clock,
 }) => {
-  const now = seconds(clock.now)
-  const start = now - 3600
+  const mark = Math.floor(seconds(clock.now) / 300) * 300
+  const start = mark - 3600
   const random = randomFor(38, 'pace')
-  // The price changes every two minutes at most; blocks come by the second, every twenty, or faster after the first half.
+  // The price changes every minute at most; blocks come by the second, every twenty, or faster after the first half.
   const steps = Array.from({ length: 60 }, () =>
-    random.chance(0.2) ? ('no_liquidity' as const) : random.int(980_000, 1_020_000),
+    random.chance(0.1) ? ('no_liquidity' as const) : random.int(999_000, 1_001_000),
   )
-  const paces: Array<(at: number) => number> = [() => 1, () => 20, (at) => (at < start + 1800 ? 60 : 2)]
-  const times = Array.from({ length: 3601 }, (_, i) => start + i)
-  const samples = paces.flatMap((pace, i) =>
+  // What a thousand tokens sell for changes every five minutes at most; it is sampled every minute, or every five.
+  const sold = Array.from({ length: 12 }, () => random.int(998_000, 1_000_500) * 1000)
+  const paces: { block: (at: number) => number; depth: number }[] = [
+    { block: () => 1, depth: 60 },
+    { block: () => 20, depth: 60 },
+    { block: (at) => (at < start + 1800 ? 60 : 2), depth: 300 },
+  ]
+  const times = Array.from({ length: 3602 }, (_, i) => start + i)
+  const isTaken = (at: number, every: number) => (at - start) % every === 0 && at <= mark
+  const samples = paces.flatMap(({ block }, i) =>
     pegSamples(
       stableAddress(i + 1),
       times.flatMap((at) =>
-        (at - start) % pace(at) === 0 && at < now
-          ? [{ at, price: steps[Math.floor((at - start) / 60)] ?? 1_000_000 }]
-          : [],
+        isTaken(at, block(at)) ? [{ at, price: steps[Math.floor((at - start) / 60)] ?? 1_000_000 }] : [],
       ),
+    ),
+  )
+  const depths = paces.flatMap(({ depth }, i) =>
+    times.flatMap((at, block): DepthSample[] =>
+      isTaken(at, depth)
+        ? [
+            {
+              stable: stableAddress(i + 1),
+              size_tokens: 1000,
+              block_number: block + 1,
+              block_time: at,
+              sell_status: 'quoted',
+              sell_raw: `${sold[Math.floor((at - start) / 300)] ?? 1_000_000_000}`,
+              buy_status: 'no_liquidity',
+              buy_raw: null,
+            },
+          ]
+        : [],
     ),
   )
   await addBlocks(clickhouse, times)
   await addFacts(clickhouse, {
     stablecoins: paces.map((_, i) => stablecoin(i + 1, { block_time: start })),
     samples,
+    depths,
   })
+  await snapshotRisk(clickhouse, slotAt('risk', mark))
   const [first, ...others] = await Promise.all(
     paces.map(async (_, i) => {
-      const [hour] = (await app.inject(urlOf(stableAddress(i + 1), `?as_of=${now}`))).json().windows
-      return hour
+      const [hour] = (await app.inject(urlOf(stableAddress(i + 1), `?as_of=${mark}`))).json().windows
+      const risk = await app.inject(`/api/v1/stablecoins/${stableAddress(i + 1)}/risk?as_of=${mark}`)
+      const { components, inputs, extended } = risk.json()
+      const { quoted_count_24h: _quoted, unquoted_count_24h: _unquoted, ...spread } = inputs
+      return { hour, components, spread, extended }
     }),
   )
-  expect(first).toMatchObject({ quoted_seconds: expect.any(Number), unmeasured_seconds: 0 })
-  expect(first.rms_bps).toBeGreaterThan(10)
+  expect(first?.hour.unmeasured_seconds).toBe(0)
+  expect(first?.hour.rms_bps).toBeGreaterThan(1)
+  expect(first?.hour.unquoted_seconds).toBeGreaterThan(0)
+  expect(first?.spread).toMatchObject({
+    unquoted_share_24h: expect.closeTo(first?.hour.unquoted_share, 5),
+    stddev_bps_24h: expect.closeTo(1e4 * first?.hour.stddev, 8),
+  })
+  // The worst five minutes of the hour are all of its worst 2.5 %.
+  const shortfall = (1e9 - Math.min(...sold)) / 1e5
+  expect(JSON.stringify(first?.extended)).toContain(`{"name":"shortfall_bps_24h","value":${shortfall}}`)
   for (const other of others) expect(other).toEqual(first)
 })
 

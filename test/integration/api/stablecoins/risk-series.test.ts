@@ -17,7 +17,7 @@ function snapshot(slot_at: number, revision: number, random: ReturnType<typeof r
     stable: STABLE,
     slot_at,
     revision,
-    methodology: 'v2',
+    methodology: 'v3',
     composite: (random.int(0, 100_000) / 1000).toFixed(3),
     peg_risk: score(),
     peg_break_risk: score(),

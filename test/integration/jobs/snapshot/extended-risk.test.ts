@@ -245,9 +245,10 @@ describe('at the edges', () => {
     })
     await snapshotRisk(clickhouse, slotAt('risk', end))
     const answer = await riskOf(app, end)
-    expect(answer.extended).toMatchObject({ is_complete: false, left_out: [], version: 'e2' })
+    expect(answer.extended).toMatchObject({ is_complete: false, left_out: [], version: 'e3' })
     expect(inputsOf(answer)).toMatchObject({ hhi: 10_000, headroom_share: 1, exit_share: null, rms_bps_24h: 2000 })
-    expect((answer.extended as Body).missing).toEqual(['exit_share', ...SIZES.map((size) => `exit_cost_bps_${size}`)])
+    const costs = SIZES.map((size) => `exit_cost_bps_${size}`)
+    expect((answer.extended as Body).missing).toEqual(['shortfall_bps_24h', 'exit_share', ...costs])
     // Never sold, all held by one, no cap.
     for (const name of ['peg', 'liquidity', 'concentration', 'issuance'])
       expect(componentOf(answer, name), name).toMatchObject({ score: 100, raised_most_by: null })
@@ -258,8 +259,10 @@ describe('at the edges', () => {
   test('a stable that nobody holds, and one that is measured completely', async ({ app, clickhouse, clock }) => {
     const end = markOf(clock) - SLOT
     const times = await addStable(clickhouse, end + SLOT, { supply: 0n, cap: 10n ** 12n })
-    const at = { block_number: times.length - 1, block_time: times.at(-2) as number }
-    await addFacts(clickhouse, { depths: SIZES.map((size) => depthRow(STABLE, at, size, size * 999_900)) })
+    const depths = times.flatMap((block_time, i) =>
+      SIZES.map((size) => depthRow(STABLE, { block_number: i + 1, block_time }, size, size * 999_900)),
+    )
+    await addFacts(clickhouse, { depths })
     await snapshotRisk(clickhouse, slotAt('risk', end))
     const answer = await riskOf(app, end)
     expect(answer.extended).toMatchObject({
@@ -270,6 +273,7 @@ describe('at the edges', () => {
     })
     expect(inputsOf(answer)).toEqual({
       rms_bps_24h: 0,
+      shortfall_bps_24h: 1,
       has_open_mild: false,
       has_open_severe: false,
       unquoted_seconds: 0,

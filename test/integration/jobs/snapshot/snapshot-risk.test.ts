@@ -205,8 +205,8 @@ describe('inputs', () => {
     await addFacts(clickhouse, {
       stablecoins: [stablecoin(1)],
       samples: pegSamples(STABLE, [
-        { at: at - 60, price: 999_000 },
-        { at, price: 1_001_000 },
+        { at: at - 120, price: 999_000 },
+        { at: at - 60, price: 1_001_000 },
         { at: at + 1, price: 900_000 },
       ]),
       states: [
@@ -234,12 +234,12 @@ describe('inputs', () => {
     await snapshotRisk(clickhouse, slotAt('risk', at))
     expect(await risk(app, at)).toEqual({
       address: STABLE,
-      methodology: 'v2',
+      methodology: 'v3',
       computed_at: new Date(at * 1000).toISOString(),
       // 100 (1 - exp(-(2 x 10 + 10) / 60)); 40 + 5 + 15; uncapped; paused.
       components: { peg_risk: 39.35, peg_break_risk: 60, supply_risk: 100, policy_risk: 100 },
       composite: 63.74,
-      extended: expect.objectContaining({ version: 'e2' }),
+      extended: expect.objectContaining({ version: 'e3' }),
       inputs: {
         quoted_count_24h: 2,
         unquoted_count_24h: 0,

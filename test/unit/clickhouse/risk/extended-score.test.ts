@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { movesOf } from '../../../../clickhouse/risk/extended/moves.js'
 import { type ComponentName, type ExtendedInputs, extendedScore } from '../../../../clickhouse/risk/extended/score.js'
+import { expectedShortfall } from '../../../../clickhouse/risk/extended/shortfall.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { MOVES, randomState, scoreOf } from '../../../support/extended-risk.js'
 
@@ -12,6 +13,7 @@ const STATES = Array.from({ length: 10_000 }, (_, i) => {
 /** The example of the methodology. */
 const EXAMPLE: ExtendedInputs = {
   rms_bps_24h: 12,
+  shortfall_bps_24h: 18,
   has_open_mild: true,
   has_open_severe: false,
   unquoted_seconds: 0,
@@ -29,11 +31,11 @@ const SIZES = [1_000, 10_000, 100_000, 1_000_000]
 
 test('the worked example of the methodology gives the documented result', () => {
   expect(extendedScore(EXAMPLE, [])).toEqual({
-    score: 42.285,
-    components: { peg: 32.97, breaks: 65, liquidity: 38.17, concentration: 50, issuance: 20, policy: 45 },
+    score: 43.88,
+    components: { peg: 39.35, breaks: 65, liquidity: 38.17, concentration: 50, issuance: 20, policy: 45 },
   })
   expect(extendedScore(EXAMPLE, ['concentration'])).toMatchObject({
-    score: 41.428,
+    score: 43.2,
     components: { concentration: null },
   })
   const moves = movesOf(EXAMPLE, SIZES, [])
@@ -97,6 +99,7 @@ describe('what is not known', () => {
   test('counts as the worst: nothing that it may turn out to be has more points', () => {
     const candidates: Record<string, unknown[]> = {
       rms_bps_24h: [0, 1, 30, 2000],
+      shortfall_bps_24h: [0, 1, 30, 2000],
       unquoted_seconds: [0, 59, 60, 1e6],
       exit_share: [0, 0.0001, 0.1, 1],
       hhi: [0.0001, 10_000],
@@ -121,6 +124,7 @@ describe('what is not known', () => {
 test('all that could be better gives 1 point, and the worst 100', () => {
   const best: ExtendedInputs = {
     rms_bps_24h: 0,
+    shortfall_bps_24h: 0,
     has_open_mild: false,
     has_open_severe: false,
     unquoted_seconds: 0,
@@ -151,4 +155,15 @@ test('the figures of a component’s moves are the scores after them, and of the
       if (lowered_most_by) expect(lowered_most_by.score).toBeLessThan(components[name] ?? 0)
     }
   }
+})
+
+test('the expected shortfall is the mean of the worst 2.5 % of the time, into however many samples that is cut', () => {
+  const day = (...worst: [shortfall: number, seconds: number][]) =>
+    expectedShortfall({ depth_seconds: 86_400, worst: [...worst, [0, 86_400]] })
+  // The example of the methodology: 10 minutes at 0.99, 20 at 0.998, and the other 6 of the worst 36 at 1 or above.
+  expect(day([10_000_000, 600], [2_000_000, 1200])).toBe(38.8889)
+  expect(day([10_000_000, 7], [10_000_000, 593], [2_000_000, 1200])).toBe(38.8889)
+  // More than the worst 36 minutes counts no further, and a better bid for a while does not hide them.
+  expect(day([10_000_000, 2160])).toBe(100)
+  expect(day([10_000_000, 80_000])).toBe(100)
 })

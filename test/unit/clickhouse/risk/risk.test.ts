@@ -44,8 +44,9 @@ const extendedComponents = (changes: Partial<ExtendedInputs>) => {
     policy_type,
     policy_events_7d,
   }
-  const others = { rms_bps_24h: 0, unquoted_seconds: 0, exit_share: 1, exit_cost_bps: [0], hhi: 0, headroom_share: 0.5 }
-  return extendedScore({ ...ofBoth, ...others, ...changes }, []).components
+  const peg = { rms_bps_24h: 0, shortfall_bps_24h: 0, unquoted_seconds: 0 }
+  const others = { exit_share: 1, exit_cost_bps: [0], hhi: 0, headroom_share: 0.5 }
+  return extendedScore({ ...ofBoth, ...peg, ...others, ...changes }, []).components
 }
 
 const score = (changes: Partial<RiskInputs>) => riskScore({ ...calm, ...changes })
