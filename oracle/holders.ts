@@ -51,6 +51,44 @@ function giniOf(ascending: readonly bigint[]): number | null {
   return quotient(weighted, n * sum)
 }
 
+function hhiOf(balances: readonly bigint[]): number | null {
+  const sum = balances.reduce((total, balance) => total + balance, 0n)
+  return quotient(10_000n * balances.reduce((total, balance) => total + balance * balance, 0n), sum * sum)
+}
+
+const LATER = Date.parse('2026-11-28T00:00:00Z') / 1000
+/** Contracts that hold for others, and since when, in unix seconds, they count as such. */
+const CONTRACTS = new Map([
+  ['0x20fc000000000000000000000000000000000000', 0],
+  ['0xfeec000000000000000000000000000000000000', 0],
+  ['0xdec0000000000000000000000000000000000000', 0],
+  ['0x403c000000000000000000000000000000000000', 0],
+  ['0xb10c000000000000000000000000000000000000', 0],
+  ['0x8c76e2f6c5ceda9aa7772e7eff30280226c44392', 0],
+  ['0x7753dc8d4bd48db599da21e08b1ab1d6fdffdc71', 0],
+  ['0xb92fe925dc43a0ecde6c8b1a2709c170ec4fff4f', 0],
+  ['0xccc88a9d1b4ed6b0eaba998850414b24f1c315be', 0],
+  ['0x4d50500000000000000000000000000000000000', LATER],
+  ['0x10ee9aac980a180dd4dcfc96c746d60b0ea88f97', LATER],
+  ['0x9a044ae05e5e6290dcf56afd69548565e957a626', LATER],
+  ['0x33620f62c5b9b2086dd6b62f4a297a9f30347029', LATER],
+])
+
+/** Whether an account holds for others at an instant: one of these contracts, or the portal of a zone. */
+const isContract = (account: string, at: number): boolean =>
+  (CONTRACTS.get(account) ?? Number.POSITIVE_INFINITY) <= at || /^0x5ad00{20}/.test(account)
+
+function concentrationOf(balances: readonly bigint[]) {
+  const supply = balances.reduce((sum, balance) => sum + balance, 0n)
+  return {
+    holder_count: balances.length,
+    supply: `${supply}`,
+    supply_tokens: asTokens(supply),
+    hhi: hhiOf(balances),
+    gini: giniOf(balances.toSorted((a, b) => (a < b ? -1 : 1))),
+  }
+}
+
 /** Whether all transfers from the creation to the last stored block are stored. */
 function isWhole({ created, stored }: HolderFacts, stable: string, at: number): boolean {
   const request = { families: ['transfers'], stable, from: 0, to: at, ...(created && { since: created }) }
@@ -67,6 +105,7 @@ const NOTHING = {
   gini: null,
   top_10_pct: null,
   top_100_pct: null,
+  without_contracts: null,
   top_holders: [],
   activity: null,
 }
@@ -118,10 +157,13 @@ export function holdersAt(
     holder_count: sorted.length,
     supply: `${supply}`,
     supply_tokens: asTokens(supply),
-    hhi: quotient(10_000n * sorted.reduce((sum, [, balance]) => sum + balance * balance, 0n), supply * supply),
+    hhi: hhiOf(sorted.map(([, balance]) => balance)),
     gini: giniOf(sorted.map(([, balance]) => balance).reverse()),
     top_10_pct: shareOf(10),
     top_100_pct: shareOf(100),
+    without_contracts: concentrationOf(
+      [...balances].flatMap(([account, balance]) => (balance < 10n ** 6n || isContract(account, at) ? [] : [balance])),
+    ),
     top_holders: sorted.slice(0, limit).map(([address, balance], i) => ({
       rank: i + 1,
       address,

@@ -6,7 +6,7 @@ import { integerText, stableAddress } from '../../clickhouse/store/values.js'
 import { AsOfEcho, AsOfQuery, allUntil, beforeHistory } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { Label, labelOf } from './labels.js'
+import { contractsAt, Label, labelOf } from './labels.js'
 
 const count = z.int().nonnegative()
 const figure = z.number().nonnegative().nullable()
@@ -60,6 +60,19 @@ const Holders = z.object({
   gini: figure.meta({ description: 'Gini coefficient of the balances: 0 if all are equal; null without holders' }),
   top_10_pct: figure.meta({ description: 'Share of the ten largest holders in per cent; null without holders' }),
   top_100_pct: figure.meta({ description: 'Share of the hundred largest holders in per cent' }),
+  without_contracts: z
+    .object({
+      holder_count: count.meta({ description: 'Accounts that count' }),
+      supply: amount.meta({ description: 'Sum of their balances, in base units: 6 decimals' }),
+      supply_tokens: tokens,
+      hhi: figure.meta({ description: 'Herfindahl-Hirschman index of their balances; null without any' }),
+      gini: figure.meta({ description: 'Gini coefficient of their balances; null without any' }),
+    })
+    .nullable()
+    .meta({
+      description:
+        'The same of accounts with a token or more that are not known contracts, such as the exchange, bridges and vaults: those hold for many, and dust is sent to many',
+    }),
   top_holders: z.array(Holder).meta({ description: 'The largest holders, descending' }),
   activity: Activity.nullable().meta({ description: 'What has moved in the window' }),
   coverage: Coverage,
@@ -73,6 +86,7 @@ const UNKNOWN = {
   gini: null,
   top_10_pct: null,
   top_100_pct: null,
+  without_contracts: null,
   activity: null,
 }
 
@@ -104,7 +118,7 @@ export const holdersRoute = endpoint({
     const created = since?.block_number ?? 0
     const { figures, state } = await holdersAt(
       app.clickhouse,
-      { stable, created, at, window, ledger, coverage },
+      { stable, created, at, window, contracts: contractsAt(at), ledger, coverage },
       { signal },
     )
     const top = figures?.top_holders.slice(0, limit) ?? []

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { KnownAt, NEWEST_REVISION, SHOWN } from '../jobs/publications.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
-import { CUSTODIANS } from './transfers.js'
+import { CUSTODIANS, ZONE_PORTAL_PREFIX } from './transfers.js'
 
 const count = z.int().nonnegative()
 
@@ -104,6 +104,33 @@ export const holderSums = defineRow({
     (
         SELECT holder, balance, gained, balance + bitNot(gained) + 1 AS before, rowNumberInAllBlocks() + 1 AS rank
         FROM (SELECT holder, balance, gained FROM (${BALANCES}) ORDER BY balance DESC, holder)
+    )`,
+})
+
+/** Smaller balances are dust, of which anybody may send some to any number of accounts: one token, in base units. */
+const DUST_RAW = 1_000_000
+
+/**
+ * The sums over the holders of a token or more that are not among these contracts, nor a zone's portal. A pass of its own: a rank
+ * is of those that count. Their addresses are not a subquery, with which the engine does not keep the order.
+ */
+export const sumsWithoutContracts = defineRow({
+  name: 'holder_sums_without_contracts',
+  params: Held.extend({ contracts: z.array(z.string()) }),
+  row: z.object({ holder_count: count, sum: integerText, squares: integerText, rank_sum: integerText }),
+  sql: `
+    SELECT toUInt32(count()) AS holder_count, toString(sum(toUInt256(balance))) AS sum,
+           toString(sum(toUInt256(balance) * balance)) AS squares, toString(sum(toUInt256(balance) * rank)) AS rank_sum
+    FROM
+    (
+        SELECT balance, rowNumberInAllBlocks() + 1 AS rank
+        FROM
+        (
+            SELECT balance FROM (${BALANCES})
+            WHERE balance >= ${DUST_RAW} AND NOT startsWith(holder, unhex('${ZONE_PORTAL_PREFIX.slice('0x'.length)}'))
+              AND holder NOT IN arrayMap(address -> toFixedString(unhex(substring(address, 3)), 20), {contracts: Array(String)})
+            ORDER BY balance DESC
+        )
     )`,
 })
 

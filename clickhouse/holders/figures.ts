@@ -4,7 +4,14 @@ import type { Coverage, DataState } from '../chain/coverage.js'
 import type { Ledger } from '../chain/ledger.js'
 import { storedFor } from '../chain/missing.js'
 import type { QuerySignal } from '../store/define-query.js'
-import { holderSums, NO_SNAPSHOT, newestSnapshot, transferSums, unexplainedSupply } from './balances.js'
+import {
+  holderSums,
+  NO_SNAPSHOT,
+  newestSnapshot,
+  sumsWithoutContracts,
+  transferSums,
+  unexplainedSupply,
+} from './balances.js'
 
 /** The windows of which the activity may be asked, in days. */
 export const HOLDER_WINDOWS = { '24h': 1, '7d': 7, '30d': 30 } as const
@@ -31,10 +38,29 @@ export const concentration = ({ n, sum, squares, rank_sum }: Sums) => ({
   gini: quotient((n + 1n) * sum - 2n * rank_sum, n * sum),
 })
 
+type SumsRow = { holder_count: number; sum: string; squares: string; rank_sum: string }
+const sumsOf = ({ holder_count, sum, squares, rank_sum }: SumsRow): Sums => ({
+  n: BigInt(holder_count),
+  sum: BigInt(sum),
+  squares: BigInt(squares),
+  rank_sum: BigInt(rank_sum),
+})
+
 const asTokens = (raw: bigint): number => Number(raw) / 1e6
 
-/** A stable, the block of its creation (0: it was there from the beginning), and an instant in whole seconds. */
-type Subject = { stable: string; created: number; at: Date; window: HolderWindow; ledger: Ledger; coverage: Coverage }
+/**
+ * A stable, the block of its creation (0: it was there from the beginning), an instant in whole seconds, and the contracts that
+ * hold for others.
+ */
+type Subject = {
+  stable: string
+  created: number
+  at: Date
+  window: HolderWindow
+  contracts: readonly string[]
+  ledger: Ledger
+  coverage: Coverage
+}
 
 /**
  * The last block up to which every transfer is stored since the stable's creation, if no later ones are up to the instant: a
@@ -60,7 +86,7 @@ const unavailable = (message: string): { figures: null; state: DataState } => ({
  * where that does not follow from the stored transfers; `state` says why.
  */
 export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, options: { signal: QuerySignal }) {
-  const { stable, created, at, window } = subject
+  const { stable, created, at, window, contracts } = subject
   const to_block = lastWholeBlock(subject)
   if (to_block === null)
     return unavailable('Who holds the stable is known only if every transfer since its creation is stored.')
@@ -73,8 +99,9 @@ export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, 
   const snapshot = kept ?? NO_SNAPSHOT
   const from = Math.max(0, at.getTime() / 1000 - HOLDER_WINDOWS[window] * DAY_SECONDS)
   const snapshotKey = { stable, at, to_block, from, slot_at: snapshot.slot_at, snapshot_id: snapshot.snapshot_id }
-  const [sums, moved] = await Promise.all([
+  const [sums, rest, moved] = await Promise.all([
     holderSums(clickhouse, snapshotKey, options),
+    sumsWithoutContracts(clickhouse, { ...snapshotKey, contracts: [...contracts] }, options),
     transferSums(clickhouse, snapshotKey, options),
   ])
   const supply = BigInt(sums.sum)
@@ -98,14 +125,15 @@ export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, 
     holder_count: sums.holder_count,
     supply: `${supply}`,
     supply_tokens: asTokens(supply),
-    ...concentration({
-      n: BigInt(sums.holder_count),
-      sum: supply,
-      squares: BigInt(sums.squares),
-      rank_sum: BigInt(sums.rank_sum),
-    }),
+    ...concentration(sumsOf(sums)),
     top_10_pct: shareOf(10),
     top_100_pct: shareOf(100),
+    without_contracts: {
+      holder_count: rest.holder_count,
+      supply: rest.sum,
+      supply_tokens: asTokens(BigInt(rest.sum)),
+      ...concentration(sumsOf(rest)),
+    },
     top_holders: top,
     activity: {
       window,

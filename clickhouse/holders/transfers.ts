@@ -4,6 +4,8 @@ import type { FactPosition } from '../chain/blocks.js'
 export const RECEIVE_POLICY_GUARD = '0xb10c000000000000000000000000000000000000'
 /** Holds the deposits of payment channels, until they are settled with the payee or refunded to the payer. */
 export const TIP20_CHANNEL_RESERVE = '0x4d50500000000000000000000000000000000000'
+/** Prefix of the address of every zone's portal, which holds what is deposited to the zone; its last eight bytes are the zone's id. */
+export const ZONE_PORTAL_PREFIX = `0x5ad0${'0'.repeat(20)}`
 /** The protocol's contracts that hold tokens for somebody: what they get and give is no payment to or from them. */
 export const CUSTODIANS = [RECEIVE_POLICY_GUARD, TIP20_CHANNEL_RESERVE] as const
 

@@ -1,3 +1,5 @@
+import { ZONE_PORTAL_PREFIX } from '../../clickhouse/holders/transfers.js'
+
 /** The factory of TIP-20 tokens. A Tempo protocol address, the same on every network. */
 export const TIP20_FACTORY = '0x20fc000000000000000000000000000000000000'
 /** The enshrined exchange, whose quotes are the peg samples. */
@@ -6,8 +8,6 @@ export const STABLECOIN_DEX = '0xdec0000000000000000000000000000000000000'
 export const TIP403_REGISTRY = '0x403c000000000000000000000000000000000000'
 /** Receives the fee of every transaction; the fee's transfer is the transaction's last log. */
 export const FEE_MANAGER = '0xfeec000000000000000000000000000000000000'
-/** Prefix of the address of every zone's portal; its last eight bytes are the zone's id. */
-export const ZONE_PORTAL_PREFIX = `0x5ad0${'0'.repeat(20)}`
 /** Multicall3 at its canonical address. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
 

@@ -1,6 +1,6 @@
 import { toEventSelector } from 'viem'
-import { RECEIVE_POLICY_GUARD, TIP20_CHANNEL_RESERVE } from '../../clickhouse/holders/transfers.js'
-import { FEE_MANAGER, isVirtualAddress, STABLECOIN_DEX, ZONE_PORTAL_PREFIX } from '../chain/addresses.js'
+import { RECEIVE_POLICY_GUARD, TIP20_CHANNEL_RESERVE, ZONE_PORTAL_PREFIX } from '../../clickhouse/holders/transfers.js'
+import { FEE_MANAGER, isVirtualAddress, STABLECOIN_DEX } from '../chain/addresses.js'
 import { readTransfer } from '../chain/events.js'
 import type { RawLog } from '../chain/rpc-answers.js'
 import type { Swap } from './swaps.js'

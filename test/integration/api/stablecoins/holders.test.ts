@@ -4,7 +4,7 @@ import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { newestSnapshot } from '../../../../clickhouse/holders/balances.js'
 import { HOLDER_WINDOWS, type HolderWindow } from '../../../../clickhouse/holders/figures.js'
-import { TIP20_CHANNEL_RESERVE, type Transfer } from '../../../../clickhouse/holders/transfers.js'
+import { TIP20_CHANNEL_RESERVE, type Transfer, ZONE_PORTAL_PREFIX } from '../../../../clickhouse/holders/transfers.js'
 import { snapshotHolders } from '../../../../jobs/snapshot/holders.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { holdersAt } from '../../../../oracle/holders.js'
@@ -22,6 +22,7 @@ const URL = `/api/v1/stablecoins/${STABLE}/holders`
 const ZERO = `0x${'0'.repeat(40)}`
 const FEE_MANAGER = '0xfeec000000000000000000000000000000000000'
 const GUARD = '0xb10c000000000000000000000000000000000000'
+const PORTAL = `${ZONE_PORTAL_PREFIX}${'0'.repeat(15)}7`
 const VIRTUAL = `0x58e21090${'fd'.repeat(10)}010203040506`
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -85,6 +86,7 @@ test('the example of the methodology is correct', async ({ app, clickhouse, cloc
     gini: 0.2,
     top_10_pct: 100,
     top_100_pct: 100,
+    without_contracts: { holder_count: 3, supply: '1000000000', hhi: 3800, gini: 0.2 },
     coverage: { status: 'complete', missing: [] },
   })
   expect(answer.top_holders).toEqual([
@@ -166,18 +168,30 @@ describe('at the edges', () => {
     made.send(end - 4 * HOUR, A, GUARD, 50, 'custody')
     made.send(end - 3 * HOUR, B, ZERO, 40)
     made.send(end - 2 * HOUR, A, A, 500)
+    made.send(end - 2 * HOUR, A, PORTAL, 99)
+    for (const i of [5, 6, 7]) made.send(end - 2 * HOUR, A, account(i), 999_999n)
     await made.write(clickhouse)
     await addBlocks(clickhouse, made.times)
     const answer = (await app.inject(`${URL}?as_of=${end}`)).json()
     expect(
       answer.top_holders.map((row: Record<string, unknown>) => [row.address, row.balance_tokens, row.label]),
     ).toEqual([
-      [A, 849, null],
+      [A, 747.000003, null],
+      [PORTAL, 99, null],
       [B, 60, null],
       [GUARD, 50, 'Receive policy guard'],
       [FEE_MANAGER, 1, 'Fee manager'],
+      ...[5, 6, 7].map((i) => [account(i), 0.999999, null]),
     ])
-    expect(answer).toMatchObject({ supply_tokens: 960, activity: { transfer_count: 1, transferred_tokens: 100 } })
+    expect(answer).toMatchObject({ supply_tokens: 960, holder_count: 8, activity: { transfer_count: 5 } })
+    // Those that hold for others do not count here, nor does dust.
+    const [a, b] = [747.000003, 60].map((tokens) => tokens / 807.000003) as [number, number]
+    expect(answer.without_contracts).toMatchObject({
+      holder_count: 2,
+      supply_tokens: 807.000003,
+      hhi: expect.closeTo(1e4 * (a * a + b * b), 8),
+      gini: expect.closeTo((a - b) / 2, 12),
+    })
   })
 
   test('a payment channel moves what its payee gets, once: deposits and refunds are no transfers between people', async ({

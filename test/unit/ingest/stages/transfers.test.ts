@@ -1,7 +1,11 @@
 import { zeroAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { RECEIVE_POLICY_GUARD, TIP20_CHANNEL_RESERVE } from '../../../../clickhouse/holders/transfers.js'
-import { FEE_MANAGER, ZONE_PORTAL_PREFIX } from '../../../../ingest/chain/addresses.js'
+import {
+  RECEIVE_POLICY_GUARD,
+  TIP20_CHANNEL_RESERVE,
+  ZONE_PORTAL_PREFIX,
+} from '../../../../clickhouse/holders/transfers.js'
+import { FEE_MANAGER } from '../../../../ingest/chain/addresses.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
 import type { RawLog } from '../../../../ingest/chain/rpc-answers.js'
 import { logFacts } from '../../../../ingest/stages/facts.js'
