@@ -23,7 +23,10 @@ export type Question = { from: string; to: string; exact: 'in' | 'out'; amount: 
 export const quote = (books: OrderBooks, { from, to, exact, amount }: Question, rules: Rules): Quote =>
   quoteAlong(routeOf(books, from, to, rules), exact, amount, rules)
 
-/** The quote of an amount along its route: the amounts of a hop follow from those of the hop before or, exact out, after. */
+/**
+ * The quote of an amount along its route. Each hop's result is the amount of the next; exact out, from the last hop to the
+ * first.
+ */
 export function quoteAlong({ hops, refusal }: Route, exact: 'in' | 'out', amount: bigint, rules: Rules): Quote {
   if (amount < 0n || amount > MOST_AMOUNT) throw new RangeError(`${amount} is not an amount of 128 bits`)
   if (hops === null) return { status: refusal, amount: null }
@@ -48,7 +51,7 @@ type Walk = {
   fromQuote: (side: Side, quote: bigint) => bigint | 'no_liquidity' | 'overflow'
 }
 
-/** The base of a level or order that `quote` is exchanged for, if it suffices; at most MOST_AMOUNT for the exchange. */
+/** The base that `quote` is exchanged for at a price, if orders suffice. The exchange refuses one of more than 128 bits. */
 const baseFor = ({ isBid }: Side, quote: bigint, price: bigint): bigint =>
   isBid ? takenByBid(quote, price) : givenByAsk(quote, price)
 
