@@ -62,11 +62,7 @@ const wordOf = (digits: string): string => digits.padStart(64, '0')
 const AT_ONCE = 500
 
 /** What the node's exchange answers at the end of a block: an amount, or why it refuses. */
-async function askedOfNode(
-  rpc: Rpc,
-  block: number,
-  questions: readonly Question[],
-): Promise<Array<bigint | string>> {
+async function askedOfNode(rpc: Rpc, block: number, questions: readonly Question[]): Promise<Array<bigint | string>> {
   const calls = questions.map(({ from, to, exact, amount }) => ({
     target: STABLECOIN_DEX as Hex,
     allowFailure: true,
@@ -88,12 +84,15 @@ async function askedOfNode(
     )
 }
 
+/** The largest amount that the exchange can express. */
+const MOST = 2n ** 128n - 1n
 /** The tokens of each size, from one to ten million. */
 const SIZES = [1, 100, 10_000, 100_000, 1_000_000, 10_000_000]
 
 /**
- * Questions about every token: in both directions and both ways of six sizes against the reference stable, and of three
- * against the next token. `odd` is added to the sizes, in base units, so that they are not round.
+ * Questions about every token: in both directions and both ways of six sizes and the largest amount of all against the
+ * reference stable, and of three sizes against the next token. `odd` is added to the sizes, in base units, so that they are
+ * not round.
  */
 export function questionsAbout(tokens: readonly string[], odd: number): Question[] {
   const about = (from: string, to: string, sizes: readonly number[]): Question[] =>
@@ -103,6 +102,10 @@ export function questionsAbout(tokens: readonly string[], odd: number): Question
   return tokens.flatMap((token, i) => [
     ...about(token, REFERENCE_STABLE, SIZES),
     ...about(REFERENCE_STABLE, token, SIZES),
+    ...[token, REFERENCE_STABLE].flatMap((from) => {
+      const to = from === token ? REFERENCE_STABLE : token
+      return (['in', 'out'] as const).map((exact) => ({ from, to, exact, amount: MOST }))
+    }),
     ...about(token, tokens[(i + 1) % tokens.length] as string, SIZES.slice(0, 3)),
   ])
 }

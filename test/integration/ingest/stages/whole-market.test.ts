@@ -119,7 +119,8 @@ test('books rebuilt from logs alone quote what the exchange does, to the base un
   expect(differences.slice(0, 5)).toEqual([])
   expect([...books.contradictions]).toEqual([])
   expect(asked).toBeGreaterThan(10_000)
-  for (const status of ['quoted', 'no_liquidity', 'no_pair', 'paused']) expect([...answers.keys()]).toContain(status)
+  for (const status of ['quoted', 'no_liquidity', 'no_pair', 'paused', 'overflow'])
+    expect([...answers.keys()]).toContain(status)
 })
 
 const lower = <Value>(value: Value): Value => (typeof value === 'string' ? value.toLowerCase() : value) as Value
