@@ -12,8 +12,8 @@ export type KnownFlows = {
   read_since: number
 }
 
-/** The volume of each quarter of an hour with a flow, by its start; null if none of its flows has a value. */
-type Quarters = Map<number, bigint | null>
+/** The volume of each quarter of an hour with a flow, null if none of its flows has a value, and its transactions; by its start. */
+type Quarters = Map<number, { volume: bigint | null; transactions: Set<string> }>
 
 const logOf = (micros: bigint): number => Math.floor(Math.log(Math.max(Number(micros), 1)) * 1e6 + 0.5) / 1e6
 
@@ -82,10 +82,15 @@ function highest(logs: readonly number[], weight: number): number {
 
 /** The volumes in [from, to), none before the first flow; 0 where there is none, null where it is not known. */
 function volumesIn(quarters: Quarters, first: number, from: number, to: number) {
-  const volumes: { start: number; volume: bigint | null; isActive: boolean }[] = []
+  const volumes: { start: number; volume: bigint | null; isActive: boolean; transactions: number }[] = []
   for (let start = Math.max(from, first); start < to; start += QUARTER) {
-    const isActive = quarters.has(start)
-    volumes.push({ start, isActive, volume: isActive ? (quarters.get(start) ?? null) : 0n })
+    const quarter = quarters.get(start)
+    volumes.push({
+      start,
+      isActive: quarter !== undefined,
+      volume: quarter ? quarter.volume : 0n,
+      transactions: quarter?.transactions.size ?? 0,
+    })
   }
   return volumes
 }
@@ -93,10 +98,43 @@ function volumesIn(quarters: Quarters, first: number, from: number, to: number) 
 const shareOf = (active: number, windows: number): number => (active + 1) / (windows + 1)
 const countOf = <One>(items: readonly One[], matches: (item: One) => boolean): number => items.filter(matches).length
 
+/** What a quarter is compared with: logarithms of volumes in order of time, and of numbers of transactions. */
+type Sample = { logs: number[]; counts: number[] }
+
+const sampleOf = (windows: ReturnType<typeof volumesIn>): Sample => {
+  const active = windows.filter(({ isActive, volume }) => isActive && volume !== null)
+  return {
+    logs: active.map(({ volume }) => logOf(volume as bigint)),
+    counts: active.map(({ transactions }) => logOf(BigInt(transactions))),
+  }
+}
+
+/** Robust deviations from the median: infinitely many, of either side, if all of the sample is equal. */
+function deviationsFrom(sample: readonly number[], log: number): number {
+  const center = median(sample)
+  const gaps = sample.map((other) => Math.abs(other - center))
+  const spread = Math.round(median(gaps) * 4e6) / 4e6 / 0.6745 || 1.253314 * mean(gaps)
+  const distance = Math.round((log - center) * 2e6) / 2e6
+  if (distance === 0) return 0
+  return gaps.every((gap) => Math.round(gap * 2e6) === 0) ? distance * Number.POSITIVE_INFINITY : distance / spread
+}
+
+/** The nearest to 0 of some distances, if all are on one side of it. */
+function nearest(distances: readonly number[]): number | null {
+  const finite = distances.filter(Number.isFinite)
+  if (finite.length === 0) return null
+  if (finite.some((a) => finite.some((b) => a * b <= 0))) return 0
+  return finite.reduce((a, b) => (Math.abs(b) < Math.abs(a) ? b : a))
+}
+
+/** How many more transactions than the median of a sample, on a scale on which chance alone has a deviation of 1. */
+const countsAbove = (transactions: number, counts: readonly number[]): number =>
+  Math.sqrt(4 * transactions + 1.5) - Math.sqrt(4 * Math.exp(median(counts)) + 1.5)
+
 function silenceOf(quarters: Quarters, first: number, start: number, isReadFrom: (from: number) => boolean) {
   const last = Math.max(...[...quarters.keys()].filter((at) => at < start))
-  const silent = (start - last) / QUARTER
-  if (silent > 672) return null
+  const silent_windows = (start - last) / QUARTER
+  if (silent_windows > 672) return null
   const usual = volumesIn(quarters, first, last + QUARTER - WEEK, last + QUARTER)
   if (countOf(usual, ({ isActive, volume }) => isActive && volume !== null) < 10) return null
   if (!isReadFrom(last + QUARTER - WEEK)) return null
@@ -104,87 +142,94 @@ function silenceOf(quarters: Quarters, first: number, start: number, isReadFrom:
   // Each flow ends a silence, most of them of no window.
   const silences = runs.split('x').slice(0, -1)
   const lengths = silences.map((run) => run.length)
-  if (silent <= Math.max(...lengths)) return { silent_windows: silent, p_value: 1 }
-  const windows = overThresholds(
-    lengths,
-    1,
-    (peaks, threshold, excess) =>
-      ((((peaks + 1) / (lengths.length + 1)) * excess) / (peaks - 1)) *
-      (excess / (excess + Math.max(0, silent - threshold))) ** (peaks - 1),
-  )
-  return { silent_windows: silent, p_value: Math.min(1, (2 * windows * lengths.length) / usual.length) }
+  const chanceOf = (silent: number): number => {
+    if (silent <= Math.max(...lengths)) return 1
+    const windows = overThresholds(
+      lengths,
+      1,
+      (peaks, threshold, excess) =>
+        ((((peaks + 1) / (lengths.length + 1)) * excess) / (peaks - 1)) *
+        (excess / (excess + Math.max(0, silent - threshold))) ** (peaks - 1),
+    )
+    return Math.min(1, (2 * windows * lengths.length) / usual.length)
+  }
+  const p_value = chanceOf(silent_windows)
+  // Only the window that makes it improbable.
+  const isNew = p_value <= 0.001 && chanceOf(silent_windows - 1) > 0.001
+  return { silent_windows, p_value, unusual: isNew ? 'silence' : null }
 }
 
 /** The score of one edge in the quarter from `start`, without its q-value. */
 function scoreQuarter(quarters: Quarters, start: number, isReadFrom: (from: number) => boolean) {
   const first = Math.min(...quarters.keys())
-  const isActive = quarters.has(start)
-  const observed = isActive ? (quarters.get(start) ?? null) : 0n
+  const quarter = quarters.get(start)
+  const isActive = quarter !== undefined
+  const observed = quarter ? quarter.volume : 0n
+  const tx_count = quarter?.transactions.size ?? 0
   const isRead = isReadFrom(start - WEEK)
   const baseline = volumesIn(quarters, first, start - WEEK, start).filter(({ volume }) => volume !== null)
-  const logs = baseline.filter((window) => window.isActive).map(({ volume }) => logOf(volume as bigint))
-  const n = logs.length
+  const week = sampleOf(baseline)
+  const n = week.logs.length
   const isMeasured = isRead && n >= 10
   const month = volumesIn(quarters, first, start - 28 * DAY, start)
   const isByHour = first <= start - 28 * DAY && isReadFrom(start - 28 * DAY)
   const ofHour = month.filter(
     (window) => window.volume !== null && Math.floor((window.start % DAY) / HOUR) === Math.floor((start % DAY) / HOUR),
   )
-  const activity = isByHour
-    ? shareOf(
-        countOf(ofHour, (window) => window.isActive),
-        ofHour.length,
-      )
-    : shareOf(n, baseline.length)
+  const hour = sampleOf(ofHour)
+  const samples = isByHour && hour.logs.length >= 10 ? [week, hour] : [week]
+  const activity = isByHour ? shareOf(hour.logs.length, ofHour.length) : shareOf(n, baseline.length)
   const base = {
     observed_usd: observed === null ? null : `${observed / 1_000_000n}.${`${observed % 1_000_000n}`.padStart(6, '0')}`,
+    tx_count,
     baseline_windows: isRead ? baseline.length : null,
     observations: isRead ? n : null,
     active_share: isRead && baseline.length > 0 ? n / baseline.length : null,
-    median_active_usd: isRead && n > 0 ? dollars(median(logs)) : null,
+    median_active_usd: isRead && n > 0 ? dollars(median(week.logs)) : null,
     activity_probability: isMeasured ? activity : null,
     is_by_hour: isMeasured && isByHour,
   }
-  const none = { robust_z: null, silent_windows: null, p_value: null }
+  const none = { robust_z: null, tx_count_z: null, silent_windows: null, p_value: null, unusual: null }
   const silence = isActive ? null : (silenceOf(quarters, first, start, isReadFrom) ?? none)
   if (!isMeasured) return { ...base, ...none, expected_low_usd: null, expected_high_usd: null, ...silence }
-  const center = median(logs)
-  const distances = logs.map((log) => Math.abs(log - center))
-  const byMedian = Math.round(median(distances) * 4e6) / 4e6 / 0.6745
-  const byMean = 1.253314 * mean(distances)
-  const weight = weightOf(logs)
-  const negated = logs.map((log) => -log)
+  const sides = samples.map(({ logs }) => ({ logs, negated: logs.map((log) => -log), weight: weightOf(logs) }))
   const range = {
-    expected_low_usd: dollars(-highest(negated, weight)),
-    expected_high_usd: dollars(highest(logs, weight)),
+    expected_low_usd: dollars(Math.min(...sides.map(({ negated, weight }) => -highest(negated, weight)))),
+    expected_high_usd: dollars(Math.max(...sides.map(({ logs, weight }) => highest(logs, weight)))),
   }
   if (!isActive || observed === null) return { ...base, ...range, ...none, ...silence }
   const log = logOf(observed)
-  const distance = Math.round((log - center) * 2e6) / 2e6
-  const isConstant = distances.every((gap) => Math.round(gap * 2e6) === 0)
-  const isTied = byMedian === 0
-  const above = shareAbove(log, logs, weight)
-  const below = shareAbove(-log, negated, weight)
+  const above = Math.max(...sides.map(({ logs, weight }) => shareAbove(log, logs, weight)))
+  const below = Math.max(...sides.map(({ negated, weight }) => shareAbove(-log, negated, weight)))
+  const robust_z = nearest(samples.map(({ logs }) => deviationsFrom(logs, log)))
+  const tx_count_z = nearest(
+    samples.flatMap(({ counts }) => [deviationsFrom(counts, logOf(BigInt(tx_count))), countsAbove(tx_count, counts)]),
+  )
+  const isLarge = (robust_z ?? 0) >= 3 && above <= 0.025
+  const isSmall = (robust_z ?? 0) <= -3 && below <= 0.025 && activity > 0.5
   return {
     ...base,
     ...range,
-    robust_z: isConstant ? (distance === 0 ? 0 : null) : distance / (isTied ? byMean : byMedian),
+    robust_z,
+    tx_count_z,
     silent_windows: null,
     p_value: Math.min(1, 2 * activity * above, 2 * (1 - activity + activity * below)),
+    unusual: isLarge || (tx_count_z ?? 0) >= 3 ? 'surge' : isSmall ? 'drop' : null,
   }
 }
 
 /** The scores of all edges that had a flow before `start` + 900, by their addresses. Written from the definition alone. */
 export function flowScoresOracle({ flows, created, read_since }: KnownFlows, start: number) {
   const edges = new Map<string, Quarters>()
-  for (const { kind, from_token, to_token, usd_micros, block_time } of flows) {
+  for (const { kind, from_token, to_token, usd_micros, block_time, tx_hash } of flows) {
     const at = Math.floor(block_time / QUARTER) * QUARTER
     if (kind === 'bridge' || at > start) continue
     const key = `${from_token} ${to_token}`
     const quarters = edges.get(key) ?? (new Map() as Quarters)
     edges.set(key, quarters)
-    const before = quarters.get(at) ?? null
-    quarters.set(at, usd_micros === null ? before : (before ?? 0n) + BigInt(usd_micros))
+    const { volume, transactions } = quarters.get(at) ?? { volume: null, transactions: new Set<string>() }
+    transactions.add(tx_hash)
+    quarters.set(at, { transactions, volume: usd_micros === null ? volume : (volume ?? 0n) + BigInt(usd_micros) })
   }
   const scores = [...edges].map(([key, quarters]) => {
     const isNew = read_since === 0 || key.split(' ').some((stable) => (created.get(stable) ?? 0) > read_since)

@@ -92,6 +92,7 @@ const SOURCES: readonly {
   { kinds: ['peg_break.'], families: ['pegs'], jobs: ['peg-events'], isPriced: false },
   { kinds: ['agreed_break.', 'peg_quote.'], families: ['pegs'], jobs: ['peg-tracks'], isPriced: false },
   { kinds: ['flow_anomaly.'], families: ['logs'], jobs: ['flow-anomalies'], isPriced: true },
+  { kinds: ['unusual_flow.'], families: ['logs'], jobs: ['unusual-flows'], isPriced: true },
 ]
 
 /** Those of events of some types. Without types, or with others, those of all. */

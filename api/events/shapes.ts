@@ -4,7 +4,7 @@ import type { LoggedEvent } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES, type EventType, publishedEvent } from '../../clickhouse/events/types.js'
 import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
 import { QuoteStatus } from '../../clickhouse/peg/price.js'
-import { FlowAnomalyShape } from '../flows/shapes.js'
+import { FlowAnomalyShape, UnusualFlowShape } from '../flows/shapes.js'
 
 const PegBreakStart = z.object({
   stable: z.string().meta({ description: 'Address' }),
@@ -104,6 +104,7 @@ const DATA = {
   'peg_quote.lost': QuoteLost,
   'peg_quote.back': QuoteBack,
   'flow_anomaly.detected': FlowAnomalyShape,
+  'unusual_flow.detected': UnusualFlowShape,
   'system.health_drift': HealthDrift,
   'event.retracted': EventRetracted,
 } as const
@@ -146,6 +147,7 @@ export const EventShape = z
     shapeOf('peg_quote.lost'),
     shapeOf('peg_quote.back'),
     shapeOf('flow_anomaly.detected'),
+    shapeOf('unusual_flow.detected'),
     shapeOf('system.health_drift'),
     shapeOf('event.retracted'),
   ])

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { OF_FLOWS } from '../../clickhouse/chain/unknown-events.js'
 import { announcedAnomalies, withAnnounced } from '../../clickhouse/events/announced.js'
-import { anomalySubject } from '../../clickhouse/events/types.js'
+import { anomalySubject, unusualSubject } from '../../clickhouse/events/types.js'
 import {
   ANOMALY_WINDOW_MS,
   type FlowAnomaly,
@@ -20,7 +20,15 @@ import { FlowAnomalyShape } from './shapes.js'
 
 const FlowAnomaliesResponse = z.object({
   anomalies: z
-    .array(FlowAnomalyShape.extend({ published_at: AnnouncedAt }))
+    .array(
+      FlowAnomalyShape.extend({
+        rules: z.array(z.enum(['z', 'robust'])).meta({
+          description:
+            'The rules that announced this window of the edge: z always; robust beside it, if `unusual_flow.detected` stands too',
+        }),
+        published_at: AnnouncedAt,
+      }),
+    )
     .meta({ description: 'Newest window first; within a window, largest |z_score| first' }),
   scored_until: z.iso.datetime().nullable().meta({
     description: 'End of the newest scored window; null before the first',
@@ -48,7 +56,7 @@ export const flowAnomaliesRoute = endpoint({
   operationId: 'listFlowAnomalies',
   summary: '15-minute windows in which unusually much or little flowed between two stables',
   description:
-    'A window with a flow counts when it is at least 3 standard deviations from the mean of the week before, up or down, and if up, also from the mean of its windows with a flow. A window without a flow counts once in a silence that is improbably long. `kind` names the rule.',
+    'A window with a flow counts when it is at least 3 standard deviations from the mean of the week before, up or down, and if up, also from the mean of its windows with a flow. A window without a flow counts once in a silence that is improbably long. `kind` says which. This is the rule `z`; what the rule `robust` finds are the events `unusual_flow.detected`.',
   about: 'moment',
   query: { limit: LimitQuery, ...AsOfQuery, ...KnownAtQuery, cursor: CursorQuery(FlowAnomalyKey) },
   response: FlowAnomaliesResponse,
@@ -70,11 +78,14 @@ export const flowAnomaliesRoute = endpoint({
         ? await flowAnomalies(app.clickhouse, { ...params, horizon }, { signal })
         : []
     const { rows, next_cursor } = page<FlowAnomaly>(listed, limit, keyOf)
-    const anomalies = await withAnnounced(app.clickhouse, rows, anomalySubject, { known_at: knownAt }, { signal })
+    const announced = (subjectOf: typeof anomalySubject) =>
+      withAnnounced(app.clickhouse, rows, subjectOf, { known_at: knownAt }, { signal })
+    const [anomalies, unusual] = await Promise.all([announced(anomalySubject), announced(unusualSubject)])
     const searched = searchedFields(searches, windowEndAt(at), coverage)
     return {
-      anomalies: anomalies.map(({ published_at, ...anomaly }) => ({
+      anomalies: anomalies.map(({ published_at, ...anomaly }, i) => ({
         ...publishedAnomaly(anomaly),
+        rules: unusual[i]?.published_at ? ['z' as const, 'robust' as const] : ['z' as const],
         published_at: announcedAtOf(published_at),
       })),
       scored_until: searched.searched_until,

@@ -88,6 +88,7 @@ export const EdgeScoreShape = z.object({
   observed_usd: Usd.nullable().meta({
     description: 'Flow in the window, in USD with six decimals; null if none of its flows has a USD value',
   }),
+  tx_count: Count.meta({ description: 'Distinct transactions in the window' }),
   baseline_windows: Count.nullable().meta({
     description:
       'Windows of the preceding seven days, from the first flow on, without those of unvalued flows; null if not wholly read',
@@ -99,7 +100,11 @@ export const EdgeScoreShape = z.object({
   median_active_usd: dollars.nullable().meta({ description: 'Median of the observations, in USD; null without one' }),
   robust_z: z.number().nullable().meta({
     description:
-      '0.6745 × (ln volume − median) / median absolute deviation, over the observations; null without a flow, or if not scored',
+      '0.6745 × (ln volume − median) / median absolute deviation, over the observations, or over those of its hour in four weeks if that is nearer to 0; null without a flow, or if not scored',
+  }),
+  tx_count_z: z.number().nullable().meta({
+    description:
+      'The same of the number of transactions, at most what chance alone allows; null without a flow, or if not scored',
   }),
   expected_low_usd: dollars.nullable().meta({
     description: 'If there is a flow: 95 of 100 volumes lie from here; null with fewer than 10 observations',
@@ -124,5 +129,35 @@ export const EdgeScoreShape = z.object({
     description:
       'The same, corrected for the number of edges whatever their dependence (Benjamini and Yekutieli); null if not scored',
   }),
+  unusual: z.enum(ANOMALY_KINDS).nullable().meta({
+    description:
+      'What it is by the rule robust: surge: |robust_z| or tx_count_z of at least 3, a volume outside the expected range; drop: the same below; silence: the first window of one with a p_value of at most 0.001; null if usual or not scored',
+  }),
   reasons: z.array(z.string()).meta({ description: 'Why, in plain English' }),
+})
+
+const window = FlowAnomalyShape.pick({
+  from_token: true,
+  to_token: true,
+  window_start: true,
+  window_end: true,
+  observed_flow_usd: true,
+  tx_count: true,
+  detected_at: true,
+})
+
+/** An unusual flow as clickhouse/flows/edge-scores.ts makes it. */
+export const UnusualFlowShape = z.object({
+  ...window.shape,
+  kind: z.enum(ANOMALY_KINDS).meta({ description: 'The `unusual` of its score' }),
+  ...EdgeScoreShape.pick({
+    median_active_usd: true,
+    expected_low_usd: true,
+    expected_high_usd: true,
+    robust_z: true,
+    tx_count_z: true,
+    is_by_hour: true,
+    silent_windows: true,
+    p_value: true,
+  }).shape,
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { isoSeconds } from '../../process/instants.js'
 import { type FlowAnomaly, publishedAnomaly } from '../flows/anomalies.js'
+import { type EdgeScore, publishedUnusual } from '../flows/edge-scores.js'
 import type { ComponentHealth } from '../jobs/health.js'
 import type { QuoteLoss } from '../peg/agreed/tracks.js'
 import type { Track } from '../peg/break-filter.js'
@@ -19,6 +20,7 @@ export const EVENT_TYPES = [
   'peg_quote.lost',
   'peg_quote.back',
   'flow_anomaly.detected',
+  'unusual_flow.detected',
   'system.health_drift',
   'event.retracted',
 ] as const
@@ -198,13 +200,23 @@ export function quoteLossEvents(
   return startAndEnd(['peg_quote.lost', 'peg_quote.back'], subject, loss, start, span)
 }
 
-/** The event that more or less than usual flowed between two stables; announced once per edge and window. */
+/** The event that more or less than usual flowed between two stables, by the rule `z`; announced once per edge and window. */
 export function flowAnomalyEvent(anomaly: FlowAnomaly): FoundEvent {
   const { from_token, to_token } = anomaly
   const data = publishedAnomaly(anomaly)
   const stables = [from_token, to_token]
   return foundEvent('flow_anomaly.detected', anomalySubject(anomaly), stables, new Date(data.window_end), data)
 }
+
+/** The events about the edges of a window that are unusual by the rule `robust`; each announced once per edge and window. */
+export const unusualFlowEvents = (scores: readonly EdgeScore[], window_start: Date): FoundEvent[] =>
+  scores.flatMap((score) => {
+    const { unusual, from_address: from_token, to_address: to_token } = score
+    if (unusual === null) return []
+    const data = publishedUnusual({ ...score, unusual }, window_start)
+    const subject = unusualSubject({ from_token, to_token, window_start })
+    return [foundEvent('unusual_flow.detected', subject, [from_token, to_token], new Date(data.window_end), data)]
+  })
 
 /**
  * The event that a component of the service changed its state. `previous` is the id of the event that announced the
@@ -222,3 +234,7 @@ export const anomalySubject = ({
   window_start,
 }: Pick<FlowAnomaly, 'from_token' | 'to_token' | 'window_start'>): string =>
   `${from_token}:${to_token}:${window_start.getTime() / 1000}`
+
+/** The subject of the event that the rule `robust` found an edge unusual in the window of an anomaly. */
+export const unusualSubject = (window: Parameters<typeof anomalySubject>[0]): string =>
+  `${anomalySubject(window)}:robust`

@@ -1,6 +1,8 @@
-import { type EdgeWindow, EQUAL_WITHIN } from './edge-windows.js'
+import { isoSeconds } from '../../process/instants.js'
+import { ANOMALY_WINDOW_MS } from './anomalies.js'
+import { type EdgeWindow, EQUAL_WITHIN, type Sample } from './edge-windows.js'
 import { usd } from './flows.js'
-import { MIN_OBSERVATIONS } from './scores.js'
+import { type AnomalyKind, MIN_ABS_Z, MIN_OBSERVATIONS } from './scores.js'
 import { type Extremes, meanExcess, tailBeyond, tailPoint } from './tails.js'
 
 /** The deviation of a normal distribution is its median absolute deviation / 0.6745, and 1.253314 times its mean one. */
@@ -16,11 +18,13 @@ const MOST_CORRELATION = 0.99
 /** An edge's score in one window, as published. */
 export type EdgeScore = Pick<EdgeWindow, 'from' | 'to' | 'from_address' | 'to_address'> & {
   observed_usd: string | null
+  tx_count: number
   baseline_windows: number | null
   observations: number | null
   active_share: number | null
   median_active_usd: number | null
   robust_z: number | null
+  tx_count_z: number | null
   expected_low_usd: number | null
   expected_high_usd: number | null
   activity_probability: number | null
@@ -28,26 +32,61 @@ export type EdgeScore = Pick<EdgeWindow, 'from' | 'to' | 'from_address' | 'to_ad
   silent_windows: number | null
   p_value: number | null
   q_value: number | null
+  unusual: AnomalyKind | null
   reasons: string[]
 }
 
 const isUnknown = ({ is_active, is_valued }: EdgeWindow): boolean => is_active && !is_valued
 
-/** ln of the median volume in 1e-6 USD, and how far the window's lies from it. */
-const medianOf = ({ median_twice }: EdgeWindow): number => median_twice / 2e6
-const distanceOf = ({ observed_log, median_twice }: EdgeWindow): number => (2 * observed_log - median_twice) / 2e6
+/** What a window is compared with: the week before and, if they are enough, the same hours of four weeks. */
+const samplesOf = (window: EdgeWindow): Sample[] => [window, ...(window.hour ? [window.hour] : [])]
+
+/** Logarithms in millionths: twice their median, four times the median of the distances from it, and twice their sum. */
+type Spread = Pick<Sample, 'observations' | 'median_twice' | 'distance_four_times' | 'distances_twice'>
+
+const txCountsOf = (sample: Sample): Spread => ({
+  observations: sample.observations,
+  median_twice: sample.tx_median_twice,
+  distance_four_times: sample.tx_distance_four_times,
+  distances_twice: sample.tx_distances_twice,
+})
+
+const medianOf = ({ median_twice }: Spread): number => median_twice / 2e6
+const distanceOf = (log: number, { median_twice }: Spread): number => (2 * log - median_twice) / 2e6
 
 /** Two estimates of the deviation of the logarithms, by the median of their distances from the median and by the mean. */
-const spreadByMedian = ({ distance_four_times }: EdgeWindow): number => distance_four_times / 4e6 / MEDIAN_DISTANCE
-const spreadByMean = ({ distances_twice, observations }: EdgeWindow): number =>
+const spreadByMedian = ({ distance_four_times }: Spread): number => distance_four_times / 4e6 / MEDIAN_DISTANCE
+const spreadByMean = ({ distances_twice, observations }: Spread): number =>
   (MEAN_DISTANCE * distances_twice) / 2e6 / observations
 
-/** Distance of the volume from the median in robust deviations of the logarithm; null if there is none to measure with. */
-function robustZ(window: EdgeWindow): number | null {
-  const distance = distanceOf(window)
-  const spread = spreadByMedian(window) || spreadByMean(window)
-  if (spread > 0) return distance / spread
+/** Distance of a logarithm from the median in robust deviations; null if there is none to measure with. */
+function deviations(log: number, spread: Spread): number | null {
+  const distance = distanceOf(log, spread)
+  const deviation = spreadByMedian(spread) || spreadByMean(spread)
+  if (deviation > 0) return distance / deviation
   return distance === 0 ? 0 : null
+}
+
+/** The distance that all agree on: the nearest to 0, and 0 if they are on different sides; null without one. */
+function agreed(distances: readonly (number | null)[]): number | null {
+  const known = distances.filter((distance) => distance !== null)
+  if (known.length === 0) return null
+  return Math.max(Math.min(...known), Math.min(Math.max(...known), 0))
+}
+
+/** How unusual the volume is, by the week and by the hour. */
+const robustZ = (window: EdgeWindow): number | null =>
+  agreed(samplesOf(window).map((sample) => deviations(window.observed_log, sample)))
+
+/** A count that varies by chance alone has a deviation of 1 on this scale, whatever its mean (Anscombe, 1948). */
+const steadied = (count: number): number => 2 * Math.sqrt(count + 3 / 8)
+
+/** How unusual the number of transactions is, by the week and by the hour, and by chance alone. */
+function txCountZ(window: EdgeWindow): number | null {
+  const { tx_count, tx_count_log } = window
+  const byChance = (counts: Spread): number => steadied(tx_count) - steadied(Math.exp(medianOf(counts)))
+  const counts = samplesOf(window).map(txCountsOf)
+  return agreed([...counts.map((spread) => deviations(tx_count_log, spread)), ...counts.map(byChance)])
 }
 
 /** The volumes on one side of an edge's history, so that larger is further out: as they are, or negated. */
@@ -57,18 +96,28 @@ type Side = Extremes & { value: number; asFar: number; weight: number }
  * How many windows the new one counts as: 1 if volumes are independent, else how much closer it lies to the last one than to
  * all, 1 / √(1 − ρ²). A new extreme is the more frequent, the more the one before it was extreme already.
  */
-const weightOf = ({ correlation }: EdgeWindow): number =>
+const weightOf = ({ correlation }: Sample): number =>
   1 / Math.sqrt(1 - Math.min(MOST_CORRELATION, Math.max(0, correlation)) ** 2)
 
-function sidesOf(window: EdgeWindow): { above: Side; below: Side } {
-  const { observed_log, largest, smallest, observations: count, at_least, at_most } = window
-  const shared = { count, leastExcess: EQUAL_WITHIN, weight: weightOf(window) }
-  const below = smallest.map((log) => -log)
-  return {
-    above: { ...shared, extremes: largest, value: observed_log - EQUAL_WITHIN, asFar: at_least },
-    below: { ...shared, extremes: below, value: -observed_log - EQUAL_WITHIN, asFar: at_most },
-  }
-}
+const above = ({ observed_log }: Pick<EdgeWindow, 'observed_log'>, sample: Sample): Side => ({
+  extremes: sample.largest,
+  count: sample.observations,
+  leastExcess: EQUAL_WITHIN,
+  value: observed_log - EQUAL_WITHIN,
+  asFar: sample.at_least,
+  weight: weightOf(sample),
+})
+
+const below: typeof above = ({ observed_log }, sample) => ({
+  ...above({ observed_log }, sample),
+  extremes: sample.smallest.map((log) => -log),
+  value: -observed_log - EQUAL_WITHIN,
+  asFar: sample.at_most,
+})
+
+/** A side of the history of an edge, by the week and by the hour. */
+const sidesOf = (window: EdgeWindow, sideOf: typeof above): Side[] =>
+  samplesOf(window).map((sample) => sideOf(window, sample))
 
 /** The probability of a volume as far out: its rank (Phipson and Smyth, 2010), and beyond all by the tail, if that is less. */
 function rankShare(side: Side): number {
@@ -77,8 +126,13 @@ function rankShare(side: Side): number {
   return asFar > 0 ? share : Math.min(share, tailBeyond(side, value))
 }
 
-/** The furthest logarithm whose rank share is more than `OUTSIDE`. */
-function expectedEnd(side: Side): number {
+/** The probability of a volume as far out, by the week or by the hour, whichever is larger. */
+const largestShare = (sides: readonly Side[]): number => Math.max(...sides.map(rankShare))
+
+/** The furthest logarithm whose rank share is more than `OUTSIDE`, by the week or by the hour, whichever is further. */
+const expectedEnd = (sides: readonly Side[]): number => Math.max(...sides.map(endOf))
+
+function endOf(side: Side): number {
   const { extremes, count, weight } = side
   const outside = OUTSIDE * (count + weight) - weight
   if (outside >= 0) return (extremes[Math.floor(outside)] as number) + EQUAL_WITHIN
@@ -102,8 +156,31 @@ function silenceShare({ silent_windows, longest_silences, usual_windows, usual_a
 function pValue(window: EdgeWindow): number {
   if (!window.is_active) return Math.min(1, 2 * silenceShare(window))
   const activity = activityOf(window)
-  const { above, below } = sidesOf(window)
-  return Math.min(1, 2 * activity * rankShare(above), 2 * (1 - activity + activity * rankShare(below)))
+  const shareOf = (side: typeof above): number => largestShare(sidesOf(window, side))
+  return Math.min(1, 2 * activity * shareOf(above), 2 * (1 - activity + activity * shareOf(below)))
+}
+
+/** A silence is unusual from its first window on whose p-value is at most this. */
+const SILENCE_P_VALUE = 0.001
+
+/** A flow is less than usual only on an edge that is active in more than this share of windows. */
+const USUALLY_ACTIVE = 0.5
+
+/**
+ * Whether a window is unusual by the rule `robust`, and how; null if it is not, or not scored. Its volume or its number of
+ * transactions is at least `min_abs_z` robust deviations from the median, the volume also outside the expected range; or it
+ * makes a silence improbable, which holds for one window of a silence.
+ */
+export function unusualOf(window: EdgeWindow, min_abs_z: number = MIN_ABS_Z): AnomalyKind | null {
+  if (refusalOf(window) !== null) return null
+  if (!window.is_active) {
+    const before = { ...window, silent_windows: window.silent_windows - 1 }
+    return pValue(window) <= SILENCE_P_VALUE && pValue(before) > SILENCE_P_VALUE ? 'silence' : null
+  }
+  const isOutside = (side: typeof above): boolean => largestShare(sidesOf(window, side)) <= OUTSIDE
+  const [volume, transactions] = [robustZ(window) ?? 0, txCountZ(window) ?? 0]
+  if (transactions >= min_abs_z || (volume >= min_abs_z && isOutside(above))) return 'surge'
+  return volume <= -min_abs_z && isOutside(below) && activityOf(window) > USUALLY_ACTIVE ? 'drop' : null
 }
 
 const figure = (value: number): string => `${Number(value.toPrecision(3))}`
@@ -134,7 +211,7 @@ function silenceReasons({ silent_windows, longest_silences, usual_windows, usual
 
 function volumeReasons(window: EdgeWindow, hour: number): string[] {
   const { observations, at_least, at_most } = window
-  const ratio = Math.exp(distanceOf(window))
+  const ratio = Math.exp(distanceOf(window.observed_log, window))
   const [further, as] = ratio < 1 ? [at_most, 'little'] : [at_least, 'much']
   const reasons = [
     `${ratio >= 1 ? `${figure(ratio)} times` : `${percent(ratio)} of`} the median of its active windows`,
@@ -143,6 +220,9 @@ function volumeReasons(window: EdgeWindow, hour: number): string[] {
       ? `active in ${percent(window.hour_active / window.hour_windows)} of the windows of this hour (${hour}:00 UTC) in four weeks`
       : `active in ${percent(observations / window.baseline_windows)} of windows`,
   ]
+  const usualCount = Math.exp(medianOf(txCountsOf(window)))
+  if ((txCountZ(window) ?? 0) >= MIN_ABS_Z)
+    reasons.push(`${count(window.tx_count, 'transaction')}, against a median of ${figure(usualCount)}`)
   if (spreadByMean(window) === 0) reasons.push('all of its active windows had the same volume')
   else if (spreadByMedian(window) === 0) reasons.push('most of its active windows had the same volume')
   return reasons
@@ -155,7 +235,6 @@ function scoreOf(window: EdgeWindow, hour: number): EdgeScore {
   const refusal = refusalOf(window)
   const isScored = refusal === null
   const hasRange = is_read && observations >= MIN_OBSERVATIONS
-  const { above, below } = sidesOf(window)
   // The logarithms have six decimals, so a dollar amount has six digits.
   const dollars = (log: number): number => Number((Math.exp(log) / 1e6).toPrecision(6))
   return {
@@ -164,18 +243,21 @@ function scoreOf(window: EdgeWindow, hour: number): EdgeScore {
     from_address,
     to_address,
     observed_usd: isUnknown(window) ? null : usd(BigInt(window.observed_micros)),
+    tx_count: window.tx_count,
     baseline_windows: is_read ? baseline_windows : null,
     observations: is_read ? observations : null,
     active_share: is_read && baseline_windows > 0 ? observations / baseline_windows : null,
     median_active_usd: is_read && observations > 0 ? dollars(medianOf(window)) : null,
     robust_z: isScored && is_active ? robustZ(window) : null,
-    expected_low_usd: hasRange ? dollars(-expectedEnd(below) / 1e6) : null,
-    expected_high_usd: hasRange ? dollars(expectedEnd(above) / 1e6) : null,
+    tx_count_z: isScored && is_active ? txCountZ(window) : null,
+    expected_low_usd: hasRange ? dollars(-expectedEnd(sidesOf(window, below)) / 1e6) : null,
+    expected_high_usd: hasRange ? dollars(expectedEnd(sidesOf(window, above)) / 1e6) : null,
     activity_probability: hasRange ? activityOf(window) : null,
     is_by_hour: hasRange && hour_windows > 0,
     silent_windows: isScored && !is_active ? window.silent_windows : null,
     p_value: isScored ? pValue(window) : null,
     q_value: null,
+    unusual: unusualOf(window),
     reasons: refusal !== null ? [refusal] : is_active ? volumeReasons(window, hour) : silenceReasons(window),
   }
 }
@@ -207,4 +289,30 @@ export function edgeScores(windows: readonly EdgeWindow[], window_start: Date): 
     score.q_value = least
   }
   return scores
+}
+
+/** An edge that is unusual in the window that begins at `window_start`, as its event has it. It counts as detected at the end of the window. */
+export function publishedUnusual(
+  { unusual, from_address, to_address, observed_usd, ...score }: EdgeScore & { unusual: AnomalyKind },
+  window_start: Date,
+) {
+  const window_end = isoSeconds(new Date(window_start.getTime() + ANOMALY_WINDOW_MS))
+  return {
+    from_token: from_address,
+    to_token: to_address,
+    kind: unusual,
+    window_start: isoSeconds(window_start),
+    window_end,
+    observed_flow_usd: Number(observed_usd),
+    tx_count: score.tx_count,
+    median_active_usd: score.median_active_usd,
+    expected_low_usd: score.expected_low_usd,
+    expected_high_usd: score.expected_high_usd,
+    robust_z: score.robust_z,
+    tx_count_z: score.tx_count_z,
+    is_by_hour: score.is_by_hour,
+    silent_windows: score.silent_windows,
+    p_value: score.p_value,
+    detected_at: window_end,
+  }
 }

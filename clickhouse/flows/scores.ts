@@ -6,11 +6,12 @@ import { FLOW_WINDOW_SECONDS } from './buckets.js'
 
 /** The rules by which a window of an edge is an anomaly: more than usual, less than usual, or nothing for too long. */
 export const ANOMALY_KINDS = ['surge', 'drop', 'silence'] as const
+export type AnomalyKind = (typeof ANOMALY_KINDS)[number]
 
 /** The most probable silence that is an anomaly: as improbable as a normal value three deviations above its mean. */
 const SILENCE_PROBABILITY = 0.00135
 
-/** A window with a flow is an anomaly only if it is at least so many standard deviations from its baseline. */
+/** A window with a flow is an anomaly, by either rule, only if it is at least so many deviations from what is usual. */
 export const MIN_ABS_Z = 3
 
 /** Observations that a baseline must have. */

@@ -9,6 +9,7 @@ export const PERIOD_SECONDS = {
   reserves: 3600,
   holders: 3600,
   'flow-anomalies': FLOW_WINDOW_SECONDS,
+  'unusual-flows': FLOW_WINDOW_SECONDS,
 } as const
 
 /** A job that runs in slots. */
@@ -50,6 +51,13 @@ export const SLOT_JOBS: readonly SlotJob[] = [
   {
     name: 'flow-anomalies',
     period_seconds: PERIOD_SECONDS['flow-anomalies'],
+    history_seconds: WEEK_SECONDS + FLOW_WINDOW_SECONDS,
+    newest_first: true,
+  },
+  // The four weeks by hour are used where they are read: no slot waits for them.
+  {
+    name: 'unusual-flows',
+    period_seconds: PERIOD_SECONDS['unusual-flows'],
     history_seconds: WEEK_SECONDS + FLOW_WINDOW_SECONDS,
     newest_first: true,
   },

@@ -58,6 +58,15 @@ function exampleAnomaly(now: Date) {
   })
 }
 
+function exampleUnusual(now: Date) {
+  const { from_token, to_token, window_start, window_end, detected_at } = exampleAnomaly(now)
+  return {
+    ...{ from_token, to_token, kind: 'surge', window_start, window_end, observed_flow_usd: 5000, tx_count: 12 },
+    ...{ median_active_usd: 400, expected_low_usd: 90, expected_high_usd: 2100, robust_z: 3.4, tx_count_z: 4.5 },
+    ...{ is_by_hour: true, silent_windows: null, p_value: 0.002, detected_at },
+  }
+}
+
 /**
  * Example data of an event of this type, with the fields that the type has. Its stables and its component do not exist.
  */
@@ -81,6 +90,8 @@ export function exampleData(type: EventType, now: Date): Record<string, unknown>
       return { ...exampleLoss, ...end }
     case 'flow_anomaly.detected':
       return exampleAnomaly(now)
+    case 'unusual_flow.detected':
+      return exampleUnusual(now)
     case 'system.health_drift':
       return { component: 'test', status: 'ok', lag_blocks: null, lag_seconds: null, detected_at: at }
     case 'event.retracted':

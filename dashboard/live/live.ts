@@ -41,6 +41,7 @@ const EVENT_TYPES = [
   'peg_quote.lost',
   'peg_quote.back',
   'flow_anomaly.detected',
+  'unusual_flow.detected',
   'system.health_drift',
   'event.retracted',
 ]

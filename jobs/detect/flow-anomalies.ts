@@ -22,8 +22,8 @@ const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
   usual_active: 0,
 }
 
-/** The window that ends at a slot. */
-const windowOf = ({ at }: Slot): Date => new Date(at.getTime() - FLOW_WINDOW_SECONDS * 1000)
+/** The start of the window that ends at a slot. */
+export const windowOf = ({ at }: Pick<Slot, 'at'>): Date => new Date(at.getTime() - FLOW_WINDOW_SECONDS * 1000)
 
 type OfWindow = { window_start: Date }
 

@@ -8,6 +8,7 @@ import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
+import { detectUnusualFlows } from '../../jobs/detect/unusual-flows.js'
 import { snapshotHolders } from '../../jobs/snapshot/holders.js'
 import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../jobs/snapshot/risk.js'
@@ -30,6 +31,7 @@ const JOBS = [
   { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, hours: 2 },
   { job: 'holders', periodSeconds: 3600, task: snapshotHolders, hours: 2 },
   { job: 'flow-anomalies', periodSeconds: 900, task: alone(detectFlowAnomalies), hours: 4 },
+  { job: 'unusual-flows', periodSeconds: 900, task: detectUnusualFlows, hours: 4 },
 ]
 
 /** A key that may be revoked. */

@@ -5,6 +5,7 @@ import { SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
 import { FLOW_ANOMALIES_TASK } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
+import { detectUnusualFlows } from '../../jobs/detect/unusual-flows.js'
 import { type PassTask, runSlots, type Slot, type SlotRun, type Task } from '../../jobs/schedule/run-slots.js'
 import { snapshotHolders } from '../../jobs/snapshot/holders.js'
 import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
@@ -62,6 +63,7 @@ const TASKS: Readonly<Record<string, Task | PassTask>> = {
   reserves: snapshotReserves,
   holders: snapshotHolders,
   'flow-anomalies': FLOW_ANOMALIES_TASK,
+  'unusual-flows': detectUnusualFlows,
 }
 
 /** Runs all due slots of the product's jobs of these names, with backfills that count as over after this long. */

@@ -13,6 +13,7 @@ export type EventData = Partial<{
   kind: string
   observed_flow_usd: number
   baseline_mean_usd: number
+  tx_count: number
   z_score: number
   component: string
   status: string
@@ -30,6 +31,7 @@ export const KINDS = {
   agreed: ['agreed_break.started', 'agreed_break.ended'],
   quotes: ['peg_quote.lost', 'peg_quote.back'],
   flows: ['flow_anomaly.detected'],
+  unusual: ['unusual_flow.detected'],
   service: ['system.health_drift'],
 } as const
 export type Kind = keyof typeof KINDS

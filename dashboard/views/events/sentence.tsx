@@ -13,6 +13,7 @@ export const TYPE_NAMES: Record<string, string> = {
   'peg_quote.lost': 'Quote lost',
   'peg_quote.back': 'Quote back',
   'flow_anomaly.detected': 'Flow anomaly',
+  'unusual_flow.detected': 'Unusual flow',
   'system.health_drift': 'Service',
   'event.retracted': 'Taken back',
 }
@@ -73,6 +74,13 @@ export function Sentence({
         <>
           {stable(data.from_token)} → {stable(data.to_token)}: {data.kind ?? 'anomaly'}, {usd(data.observed_flow_usd)}{' '}
           came, {usd(data.baseline_mean_usd)} expected
+        </>
+      )
+    case 'unusual_flow.detected':
+      return (
+        <>
+          {stable(data.from_token)} → {stable(data.to_token)}: unusual {data.kind ?? 'flow'},{' '}
+          {usd(data.observed_flow_usd)} came in {data.tx_count ?? 'unknown'} transactions
         </>
       )
     case 'system.health_drift':

@@ -13,6 +13,7 @@ export const DATASETS: Record<string, string> = {
   'peg-tracks': 'Agreed breaks and lost quotes',
   reserves: 'Reserves',
   risk: 'Risk',
+  'unusual-flows': 'Unusual flows',
 }
 
 /** Why slots of a job wait. */

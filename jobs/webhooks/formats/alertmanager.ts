@@ -13,6 +13,7 @@ const ALERT_NAMES: Record<string, string> = {
   agreed_break: 'AgreedPegBreak',
   peg_quote: 'PegQuoteLost',
   flow_anomaly: 'FlowAnomaly',
+  unusual_flow: 'UnusualFlow',
   system: 'PlumblineHealth',
 }
 

@@ -42,6 +42,18 @@ const Anomaly = z.object({
   silent_windows: z.int().nullable(),
   longest_silence_windows: z.int().nullable(),
 })
+const Unusual = z.object({
+  from_token: Address,
+  to_token: Address,
+  kind: z.enum(['surge', 'drop', 'silence']),
+  window_start: time,
+  window_end: time,
+  observed_flow_usd: z.number(),
+  tx_count: z.int(),
+  expected_low_usd: z.number().nullable(),
+  expected_high_usd: z.number().nullable(),
+  silent_windows: z.int().nullable(),
+})
 const Drift = z.object({
   component: z.string(),
   status: z.string(),
@@ -145,6 +157,22 @@ function anomaly(data: unknown, names: Names): Words {
   }
 }
 
+function unusual(data: unknown, names: Names): Words {
+  const { from_token, to_token, kind, observed_flow_usd, tx_count, ...told } = Unusual.parse(data)
+  const { expected_low_usd: low, expected_high_usd: high, silent_windows } = told
+  const usual = low === null || high === null ? '' : `, where ${numberText(low)} to ${numberText(high)} USD are usual`
+  const rule =
+    kind === 'silence'
+      ? `Rule robust silence: ${silent_windows} windows of 15 minutes without a flow are improbable.`
+      : `Rule robust ${kind}: the volume or the number of transactions is at least ${MIN_ABS_Z} robust deviations from the median.`
+  return {
+    title: `${short(from_token, names)} to ${short(to_token, names)}: unusual flow, ${kind}`,
+    why:
+      `${numberText(observed_flow_usd)} USD in ${numberText(tx_count)} transactions went from ${named(from_token, names)} to ${named(to_token, names)} ` +
+      `between ${timeText(told.window_start)} and ${timeText(told.window_end)}${usual}. ${rule}`,
+  }
+}
+
 const COMPONENT_TEXTS: Record<string, string> = {
   behind: 'the newest stored block is too old, so events come late',
   stalled: 'no stable was sampled for too long, so peg breaks are not seen',
@@ -179,6 +207,7 @@ const ANNOUNCED: Record<string, string> = {
   'peg_quote.lost': 'loss of its quote',
   'peg_quote.back': 'return of its quote',
   'flow_anomaly.detected': 'flow anomaly',
+  'unusual_flow.detected': 'unusual flow',
 }
 
 const REASON_TEXTS: Record<string, string> = {
@@ -215,6 +244,8 @@ export function wordsOf(type: string, data: Record<string, unknown>, names: Name
       return quoteBack(data, names)
     case 'flow_anomaly.detected':
       return anomaly(data, names)
+    case 'unusual_flow.detected':
+      return unusual(data, names)
     case 'system.health_drift':
       return drift(data)
     case 'event.retracted':

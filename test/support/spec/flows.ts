@@ -31,6 +31,7 @@ export const FlowAnomaliesSpec = z.strictObject({
         silent_windows: count.max(672).nullable(),
         longest_silence_windows: count.max(671).nullable(),
         silence_probability: finite.min(0).max(1).nullable(),
+        rules: z.tuple([z.literal('z')]).or(z.tuple([z.literal('z'), z.literal('robust')])),
         // With milliseconds.
         published_at: z.iso.datetime().nullable(),
       })
@@ -68,11 +69,13 @@ export const FlowScoresSpec = z.strictObject({
         from_address: address,
         to_address: address,
         observed_usd: usd.nullable(),
+        tx_count: count,
         baseline_windows: count.max(672).nullable(),
         observations: count.max(672).nullable(),
         active_share: share.nullable(),
         median_active_usd: finite.positive().nullable(),
         robust_z: finite.nullable(),
+        tx_count_z: finite.nullable(),
         expected_low_usd: finite.positive().nullable(),
         expected_high_usd: finite.positive().nullable(),
         activity_probability: share.nullable(),
@@ -80,13 +83,15 @@ export const FlowScoresSpec = z.strictObject({
         silent_windows: count.max(672).nullable(),
         p_value: share.nullable(),
         q_value: share.nullable(),
+        unusual: z.enum(['surge', 'drop', 'silence']).nullable(),
         reasons: z.array(z.string().min(10)).min(1),
       })
       .refine(
-        ({ p_value, q_value, robust_z, silent_windows, reasons }) =>
+        ({ p_value, q_value, robust_z, silent_windows, unusual, reasons }) =>
           (p_value === null) === (q_value === null) &&
           (p_value === null) === reasons.some((reason) => reason.includes('not scored')) &&
-          (p_value !== null || (robust_z === null && silent_windows === null)),
+          (p_value !== null || (robust_z === null && silent_windows === null && unusual === null)) &&
+          (unusual === 'silence' ? silent_windows !== null : unusual === null || silent_windows === null),
       ),
   ),
   coverage: CoverageSpec,

@@ -13,6 +13,22 @@ const STABLES = [1, 2, 3].map(stableAddress)
 const START = { severity: 'mild', started_at: '2026-01-01T00:00:00Z', max_deviation_bps: 12.34, started_block: 7 }
 const END = { ended_at: '2026-01-01T00:10:00Z', ended_block: 17, duration_seconds: 600 }
 const LOST = { status: 'no_liquidity', started_at: '2026-01-01T00:00:00Z', started_block: 7 } as const
+const UNUSUAL = {
+  window_start: '2026-01-01T00:00:00Z',
+  window_end: '2026-01-01T00:15:00Z',
+  observed_flow_usd: 14,
+  tx_count: 2,
+  detected_at: '2026-01-01T00:15:00Z',
+  kind: 'surge',
+  median_active_usd: 1,
+  expected_low_usd: 0.5,
+  expected_high_usd: 2,
+  robust_z: 4,
+  tx_count_z: 0,
+  is_by_hour: false,
+  silent_windows: null,
+  p_value: 0.001,
+}
 const WINDOW = {
   window_start: '2026-01-01T00:00:00Z',
   window_end: '2026-01-01T00:15:00Z',
@@ -46,7 +62,8 @@ function randomEvents(count: number): FoundEvent[] {
     const retracted_type = random.pick(['peg_break.started', 'peg_break.ended', 'flow_anomaly.detected'] as const)
     const occurred_at = new Date(1_767_225_600_000 + random.int(0, 1e6) * 1000)
     const stables = type === 'system.health_drift' ? [] : [random.pick(STABLES)]
-    if (type === 'flow_anomaly.detected') stables.push(random.pick(STABLES.filter((stable) => stable !== stables[0])))
+    if (/flow_anomaly|unusual_flow/.test(type))
+      stables.push(random.pick(STABLES.filter((stable) => stable !== stables[0])))
     const start = {
       ...START,
       severity: random.pick(['mild', 'severe']),
@@ -62,6 +79,7 @@ function randomEvents(count: number): FoundEvent[] {
       'peg_quote.lost': { stable: stables[0], ...LOST },
       'peg_quote.back': { stable: stables[0], ...LOST, ...END },
       'flow_anomaly.detected': { from_token: stables[0] ?? a, to_token: stables[1] ?? b, ...WINDOW },
+      'unusual_flow.detected': { from_token: stables[0] ?? a, to_token: stables[1] ?? b, ...UNUSUAL },
       'system.health_drift': { ...healthDriftEvent(DRIFT, occurred_at, `${i}`).data },
       'event.retracted': {
         retracts: `evt_${i}`,

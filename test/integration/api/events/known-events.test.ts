@@ -88,7 +88,7 @@ test('anomalies and breaks with known_at are those announced by then; what is re
     scored_until: iso(start + 900).replace('.000', ''),
   })
   const known = await anomalies(`known_at=${start + 1000}`)
-  expect(known.anomalies).toEqual([{ ...anomaly.data, published_at: iso(start + 1000) }])
+  expect(known.anomalies).toEqual([{ ...anomaly.data, rules: ['z'], published_at: iso(start + 1000) }])
   expect((await anomalies(`as_of=${start - 1}&known_at=${start + 1000}`)).anomalies).toEqual([])
   expect((await anomalies(`known_at=${start + 2000}`)).anomalies).toEqual([])
   expect(await anomalies(`known_at=${start + 989}`)).toMatchObject({ status: 404, parameter: 'known_at' })

@@ -1,13 +1,20 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
+import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
+import { PERIOD_SECONDS } from '../../../../clickhouse/jobs/periods.js'
+import { detectUnusualFlows } from '../../../../jobs/detect/unusual-flows.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { flowScoresOracle } from '../../../../oracle/flow-scores.js'
 import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
-import { storedFlows } from '../../../support/flow-anomalies.js'
+import { storedEvents } from '../../../support/events.js'
+import { anomaliesOf, FLOW_ANOMALIES_JOB, storedFlows } from '../../../support/flow-anomalies.js'
 import { wildFlows } from '../../../support/flow-market.js'
 import { addFlows, expectScores, scoresOf } from '../../../support/flow-scores.js'
+import { repairedViews } from '../../../support/repair-views.js'
 import { addFacts, flow, stableAddress, stablecoin } from '../../../support/rows.js'
+import { runSlots, slotsOf } from '../../../support/slots.js'
 
 const WINDOW = 900
 const INSTANTS = depth('INSTANTS', 10, 15)
@@ -50,8 +57,19 @@ function strangeFlows(seed: number, start: number, end: number): Flow[] {
   const stopped = [1, 3, 40, 200, 500].flatMap((ago, i) =>
     trades(60 + i, last - ago * WINDOW, 900, 1 + (i % 3), () => `${random.int(1_000_000, 9_000_000)}`),
   )
+  // One transaction in each window, and thirty in every fifth.
+  const bursts = [70, 71, 72, 73].flatMap((to) =>
+    trades(to, last, 12 * 96, 1, () => `${random.int(10_000_000, 30_000_000)}`).flatMap((one, i) =>
+      Array.from({ length: (i + to) % 5 === 0 ? 30 : 1 }, (_, j) => ({ ...one, tx_hash: `${to} ${i} ${j}` })),
+    ),
+  )
   const days = trades(50, last, windows, 1, () => `${random.int(10_000_000, 90_000_000)}`)
-  return [...edges, ...stopped, ...days.filter(({ block_time }) => block_time % DAY < DAY / 3 && random.chance(0.8))]
+  return [
+    ...edges,
+    ...stopped,
+    ...bursts,
+    ...days.filter(({ block_time }) => block_time % DAY < DAY / 3 && random.chance(0.8)),
+  ]
 }
 
 test('at random instants every score is the one that follows from the raw flows', { timeout: 300_000 }, async ({
@@ -64,7 +82,7 @@ test('at random instants every score is the one that follows from the raw flows'
   await addFlows(clickhouse, [...wildFlows(18, end - 12 * DAY, end), ...strangeFlows(18, start, end)], { until: end })
   const flows = await storedFlows(clickhouse)
   const random = randomFor(18, 'instants')
-  const seen = { scored: 0, silences: 0, byHour: 0, unscored: 0, constant: 0 }
+  const seen = { scored: 0, silences: 0, byHour: 0, unscored: 0, constant: 0, unusual: 0 }
   for (let i = 0; i < INSTANTS; i++) {
     const at = random.int(end - 5 * DAY, end + 100)
     const window_start = Math.floor(Math.min(at, end) / WINDOW) * WINDOW - WINDOW
@@ -82,6 +100,7 @@ test('at random instants every score is the one that follows from the raw flows'
     seen.silences += scored.filter(
       ({ silent_windows, p_value }) => silent_windows !== null && (p_value ?? 1) < 1,
     ).length
+    seen.unusual += scored.filter(({ unusual }) => unusual !== null).length
     seen.byHour += scores.filter(({ is_by_hour }) => is_by_hour).length
     seen.constant += scores.filter(({ reasons }) => reasons.join().includes('had the same volume')).length
   }
@@ -180,6 +199,76 @@ test('an edge is scored only if all of its baseline is read: from the week befor
   expect(scores.filter(({ p_value }) => p_value !== null)).toEqual([])
   expect(coverage.status).toBe('partial')
 })
+
+test('what is unusual is announced once, beside the anomalies of z, and taken back after a rollback', async ({
+  app,
+  clickhouse,
+  end,
+}) => {
+  const JOB = { job: 'unusual-flows', periodSeconds: PERIOD_SECONDS['unusual-flows'], task: detectUnusualFlows }
+  const start = end - WINDOW
+  const usual = (to: number) =>
+    trades(to, start - WINDOW, 300, 2, (i) => `${100_000_000 + (i % 7) * 20_000_000}`).map((one, i) => ({
+      ...one,
+      tx_hash: `${to} ${i}`,
+    }))
+  const large = flow(20, 1, start + 100, { usd_micros: '9000000000', log_index: 1 })
+  const burst = Array.from({ length: 12 }, (_, i) =>
+    flow(20, 2, start + 300, { usd_micros: '20000000', log_index: i, tx_hash: `burst ${i}` }),
+  )
+  const calm = [usual(1), usual(2), usual(3), wildFlows(9, end - 8 * DAY, start)].flat()
+  await addFlows(clickhouse, [...calm, large, ...burst], { until: end })
+  const [slot] = slotsOf(JOB, start, end)
+  if (!slot) throw new Error('no slot')
+  await runSlots(clickhouse, JOB, [slot])
+  await runSlots(clickhouse, FLOW_ANOMALIES_JOB, slotsOf(FLOW_ANOMALIES_JOB, start, end))
+
+  const stored = await storedFlows(clickhouse)
+  const scores = Object.entries(flowScoresOracle({ flows: stored, created: new Map(), read_since: 0 }, start))
+  const announced = await storedEvents(clickhouse)
+  const robust = announced.filter(({ type }) => type === 'unusual_flow.detected')
+  const edgeOf = ({ data }: { data: Record<string, unknown> }) => `${data.from_token} ${data.to_token} ${data.kind}`
+  expect(robust.map(edgeOf).sort()).toEqual(
+    scores.flatMap(([edge, { unusual }]) => (unusual ? [`${edge} ${unusual}`] : [])).sort(),
+  )
+  const edgeTo = (to: number) => `${stableAddress(20)} ${stableAddress(to)} surge`
+  expect(robust.map(edgeOf)).toEqual(expect.arrayContaining([edgeTo(1), edgeTo(2)]))
+  const [first] = robust.filter((event) => edgeOf(event) === edgeTo(2))
+  expect(first).toMatchObject({
+    stables: [stableAddress(20), stableAddress(2)],
+    occurred_at: end,
+    data: { window_start: iso(start), window_end: iso(end), observed_flow_usd: 240, tx_count: 12 },
+  })
+  const listed = (await app.inject(`/api/v1/events?after=0&types=unusual_flow.detected`)).json()
+  expect(listed.events.map(({ data }: { data: unknown }) => data)).toEqual(robust.map(({ data }) => data))
+  expect(listed).toMatchObject({ searched_until: iso(end), searched_from: iso(start) })
+  // The volume of the burst is an ordinary one, so z does not see it.
+  const rulesTo = async (to: number) =>
+    (await anomaliesOf(app)).find(({ to_token }) => to_token === stableAddress(to))?.rules
+  expect([await rulesTo(1), await rulesTo(2)]).toEqual([['z', 'robust'], undefined])
+
+  await JOB.task(clickhouse, { ...slot, token: `${slot.token}:again` })
+  expect(await storedEvents(clickhouse)).toEqual(announced)
+
+  // The blocks of the burst are replaced by empty ones.
+  await removeFacts(clickhouse, { from_block: await blockOf(clickhouse, start + 300), from_time: start + 200 })
+  await repairedViews(clickhouse)
+  await addFlows(clickhouse, [], { until: end + 1, firstBlock: 1_000_000 })
+  await runSlots(clickhouse, JOB, slotsOf(JOB, start, end, 1))
+  const retractions = (await storedEvents(clickhouse)).slice(announced.length)
+  expect(retractions).toMatchObject([
+    { type: 'event.retracted', data: { retracts: first?.id, reason: 'not_found', original: first?.data } },
+  ])
+})
+
+/** The first block at or after a time. */
+async function blockOf(clickhouse: ClickHouseClient, time: number): Promise<number> {
+  const result = await clickhouse.query({
+    query: `SELECT toUInt32(min(block_number)) AS first FROM blocks WHERE block_time >= toDateTime(${time}, 'UTC')`,
+    format: 'JSONEachRow',
+  })
+  return (await result.json<{ first: number }>())[0]?.first ?? 0
+}
 
 test('lists are filtered and paged within the window of their first page, and there is none before history', async ({
   app,

@@ -338,12 +338,14 @@ describe('jobs', () => {
       ['peg-tracks', 30, 'blocks_missing', true],
       ['reserves', 1, 'blocks_missing', false],
       ['risk', 12, 'blocks_missing', true],
+      ['unusual-flows', 8, 'history_not_read', false],
     ])
     // The baseline is a week, and the window itself a quarter of an hour.
     const whole = isoSeconds(new Date((hour - 3600 + 7 * 86_400 + 900) * 1000))
     expect(jobs.map(({ waiting_until }) => waiting_until)).toEqual([
       whole,
       ...Array(5).fill(isoSeconds(new Date((hour - 3600) * 1000))),
+      whole,
     ])
     const metrics = await lines(app)
     expect(metrics.get('plumbline_job_waiting_slots{job="flow-anomalies"}')).toBe(8)

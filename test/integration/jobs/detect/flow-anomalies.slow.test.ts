@@ -122,6 +122,7 @@ test('scores and the anomaly threshold are exact to the millionth of a dollar', 
     silent_windows: null,
     longest_silence_windows: null,
     silence_probability: null,
+    rules: ['z'],
     published_at: expect.any(String),
   })
 })

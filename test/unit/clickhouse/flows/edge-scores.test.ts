@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { edgeScores } from '../../../../clickhouse/flows/edge-scores.js'
+import { edgeScores, unusualOf } from '../../../../clickhouse/flows/edge-scores.js'
 import { type EdgeWindow, EQUAL_WITHIN } from '../../../../clickhouse/flows/edge-windows.js'
 import { EXTREMES } from '../../../../clickhouse/flows/tails.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
@@ -13,6 +13,8 @@ const edgeWindow = (changes: Partial<EdgeWindow> = {}): EdgeWindow => ({
   to_address: '0xb',
   observed_micros: '100000000',
   observed_log: 18_420_681,
+  tx_count: 1,
+  tx_count_log: 0,
   is_active: true,
   is_valued: true,
   is_read: true,
@@ -26,8 +28,12 @@ const edgeWindow = (changes: Partial<EdgeWindow> = {}): EdgeWindow => ({
   largest: Array.from({ length: 40 }, (_, i) => 18_420_681 + 40_000 * (20 - i)),
   smallest: Array.from({ length: 40 }, (_, i) => 18_420_681 - 40_000 * (20 - i)),
   correlation: 0,
+  tx_median_twice: 0,
+  tx_distance_four_times: 0,
+  tx_distances_twice: 0,
   hour_windows: 0,
   hour_active: 0,
+  hour: null,
   silent_windows: 0,
   longest_silences: [],
   usual_windows: 0,
@@ -211,6 +217,59 @@ test('an edge that is not scored says why, and one that is says what is unusual'
     '1 of its 40 active windows had as little',
     'active in 25 % of the windows of this hour (12:00 UTC) in four weeks',
   ])
+})
+
+test('a window is unusual by its volume or its transactions, and neither in an hour in which it is not', () => {
+  const unusual = (changes: Partial<EdgeWindow>) => unusualOf(edgeWindow(changes))
+  const { robust_z: usual, expected_high_usd } = scoreOf({}) ?? {}
+  expect([usual, unusual({})]).toEqual([0, null])
+  const large = { observed_log: 18_420_681 + 1_400_000, at_least: 0, at_most: 40 }
+  expect(scoreOf(large)?.robust_z).toBeCloseTo(3.15, 2)
+  expect(unusual(large)).toBe('surge')
+  expect(scoreOf(large)?.unusual).toBe('surge')
+  // Three deviations from the median, but one in twenty windows has as much: it is expected.
+  expect(unusual({ ...large, at_least: 2 })).toBeNull()
+  expect(expected_high_usd).toBeLessThan(405)
+  const small = { observed_log: 18_420_681 - 1_400_000, at_least: 40, at_most: 0 }
+  // An edge that is active in 6 % of windows cannot have less than usual; one that is active in 59 % can.
+  expect(unusual(small)).toBeNull()
+  expect(unusual({ ...small, hour_windows: 112, hour_active: 66 })).toBe('drop')
+  // Ten transactions instead of one, of an edge that has one or two; and of one on which as many are nothing new.
+  const many = { tx_count: 10, tx_count_log: 2_302_585 }
+  expect(scoreOf({ ...many, tx_distances_twice: 2 * 8 * 693_147 })).toMatchObject({
+    tx_count_z: expect.closeTo(2 * Math.sqrt(10.375) - 2 * Math.sqrt(1.375), 5),
+    reasons: expect.arrayContaining(['10 transactions, against a median of 1']),
+  })
+  expect(unusual(many)).toBe('surge')
+  expect(unusual({ ...many, tx_distance_four_times: 4 * 693_147 })).toBeNull()
+  expect(unusual({ ...many, tx_median_twice: 2 * 1_609_438 })).toBeNull()
+  // At an hour at which that is usual.
+  const { observations, largest, smallest, distance_four_times, distances_twice, correlation } = edgeWindow()
+  const spread = { observations, distance_four_times, distances_twice, correlation }
+  const counts = { tx_median_twice: 2 * 2_302_585, tx_distance_four_times: 0, tx_distances_twice: 0 }
+  const raised = (logs: readonly number[]): number[] => logs.map((log) => log + 1_400_000)
+  const busy = { ...spread, ...counts, largest: raised(largest), smallest: raised(smallest) }
+  const hour = { ...busy, median_twice: 2 * (18_420_681 + 1_400_000), at_least: 20, at_most: 20 }
+  expect(scoreOf({ ...large, hour })).toMatchObject({ robust_z: 0, unusual: null })
+  expect(unusual({ ...many, hour })).toBeNull()
+  expect(scoreOf({ ...large, hour })?.p_value).toBeGreaterThan(10 * (scoreOf(large)?.p_value as number))
+  // An hour that is usually quieter does not make an ordinary volume unusual.
+  expect(unusual({ ...large, at_least: 20, at_most: 20, observed_log: 18_420_681, hour })).toBeNull()
+})
+
+test('a silence is unusual in one window, and what is not scored in none', () => {
+  const silence = { is_active: false, usual_windows: 672, usual_active: 336, is_silence_read: true }
+  const kinds = Array.from({ length: 60 }, (_, i) =>
+    unusualOf(edgeWindow({ ...silence, longest_silences: [2, ...Array(40).fill(1)], silent_windows: i + 1 })),
+  )
+  expect(kinds.filter((kind) => kind !== null)).toEqual(['silence'])
+  const far = { observed_log: 18_420_681 + 9_000_000, at_least: 0, tx_count: 100, tx_count_log: 4_605_170 }
+  expect(unusualOf(edgeWindow(far))).toBe('surge')
+  for (const unknown of [{ is_read: false }, { is_valued: false }, { observations: 9 }])
+    expect(unusualOf(edgeWindow({ ...far, ...unknown })), JSON.stringify(unknown)).toBeNull()
+  // Nothing to measure a distance with.
+  const equal = { distance_four_times: 0, distances_twice: 0 }
+  expect(unusualOf(edgeWindow({ ...equal, observed_log: 18_420_681 + 9_000_000, at_least: 0 }))).toBeNull()
 })
 
 test('where all volumes are equal another one has no robust z, but a probability; prices alone are nothing unusual', () => {
