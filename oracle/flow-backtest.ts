@@ -3,10 +3,11 @@ import { flowScoresOracle } from './flow-scores.js'
 import type { OracleFlow } from './flows.js'
 
 const QUARTER = 900
-const WEEK = 604_800
+const DAY = 86_400
+const WEEK = 7 * DAY
 
 type FlowDetector = {
-  measure: 'anomaly' | 'z_score' | 'robust_z' | 'q_value'
+  measure: 'anomaly' | 'z_score' | 'robust' | 'robust_z' | 'q_value'
   limit: number
   min_windows: number
 }
@@ -19,6 +20,8 @@ type Score = ReturnType<typeof flowScoresOracle>[string]
 
 function sideOf(detector: FlowDetector, score: Score, z: ReturnType<typeof scoreOracle>): Side | null {
   const { measure, limit } = detector
+  // Three deviations, whatever the limit.
+  if (measure === 'robust') return score.unusual === null ? null : score.unusual === 'surge' ? 'above' : 'below'
   if (measure === 'robust_z') {
     if (score.robust_z === null || Math.abs(score.robust_z) < limit) return null
     return score.robust_z > 0 ? 'above' : 'below'
@@ -133,6 +136,7 @@ export function flowBacktestOracle(
       edge_weeks: (judged.length * QUARTER) / WEEK,
       unread_seconds: 0,
       events: events.length,
+      events_per_day: share(events.length * DAY, to - from),
       labels: expected.length,
       smaller_labels: measured.length - expected.length,
       unmeasured_labels: labels.length - measured.length,

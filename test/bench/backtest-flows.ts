@@ -1,23 +1,29 @@
-// Detectors of flow anomalies on generated markets with known surges, drops and silences.
-//   node dist/test/bench/backtest-flows.js [first seed] [number of seeds]
+// Detectors of flow anomalies on generated markets with known surges, drops and silences, and on the planned swaps of the local
+// market, whose labels are its planned bursts.
+//   node dist/test/bench/backtest-flows.js [first seed] [number of seeds] [days of history] [hours of the local market]
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
 import { FLOW_WINDOW_SECONDS as WINDOW } from '../../clickhouse/flows/buckets.js'
 import type { Flow } from '../../clickhouse/flows/flows.js'
+import { planMarket } from '../../local/chain/plan.js'
+import { plannedFlows } from '../../local/chain/planned-events.js'
 import { type Random, randomFor } from '../../local/chain/random.js'
 import { DEFAULT_FLOW_DETECTORS } from '../../tools/backtest/flow-detectors.js'
-import type { FlowLabel } from '../../tools/backtest/flow-labels.js'
+import { type FlowLabel, parseFlowLabels } from '../../tools/backtest/flow-labels.js'
 import { flowReportOf, SHOWN_FLOWS } from '../../tools/backtest/flow-report.js'
 import { type FlowRun, runFlowDetectors } from '../../tools/backtest/flow-run.js'
+import { plannedSwaps } from '../support/planned-swaps.js'
 import { generatedStable } from './generate.js'
-import { startStack } from './stack.js'
+import { type Stack, startStack } from './stack.js'
 
 /** The published table is of the seeds from 101 on; no limit of a detector was chosen on any of them. */
-const [first = 101, count = 20] = process.argv.slice(2).map(Number)
+const [first = 101, count = 20, days = 8, hours = 24] = process.argv.slice(2).map(Number)
 const DAY = 86_400
 const START = 1_767_225_600
-/** A week of baselines, and a day in which edges begin; then the two days that are scored. */
-const RANGE = { from: START + 8 * DAY, to: START + 10 * DAY }
+/** A week of baselines or more, with a day in which edges begin; then the two days that are scored. */
+const RANGE = { from: START + days * DAY, to: START + (days + 2) * DAY }
+/** The default market of the local chain. */
+const LOCAL = { from: START, to: START + hours * 3600 }
 const EDGES = 96
 const PORTION = 20_000
 
@@ -52,7 +58,9 @@ function episodeOf(random: Random, kind: Kind): Episode | null {
   return { name, from, to: from + random.int(windows[0], windows[1]) * WINDOW, multiple: factor }
 }
 
-function marketOf(seed: number): { flows: Flow[]; labels: FlowLabel[] } {
+type Market = { flows: Flow[]; labels: FlowLabel[] }
+
+function generated(seed: number): Market {
   const flows: Flow[] = []
   const labels: FlowLabel[] = []
   for (let edge = 0; edge < EDGES; edge++) {
@@ -85,41 +93,56 @@ function marketOf(seed: number): { flows: Flow[]; labels: FlowLabel[] } {
   return { flows, labels }
 }
 
-/** Everything is read since the first block. */
-const LEDGER = {
-  ranges: [
-    { family: 'logs' as const, stables: [], from_block: 1, to_block: 2000, from_time: START, to_time: RANGE.to },
-  ],
+function planned(seed: number): Market {
+  const plan = planMarket({ seed, blocks: hours * 60, blockSeconds: 60, liveBlockSeconds: 1, stables: 10 })
+  return { flows: plannedSwaps(plan, START), labels: parseFlowLabels(plannedFlows(plan, START)) }
 }
 
-async function runSeed(clickhouse: ClickHouseClient, seed: number): Promise<{ run: FlowRun; labels: FlowLabel[] }> {
-  const { flows, labels } = marketOf(seed)
+type Range = FlowRun['range']
+
+/** Everything is read since the first block. */
+const ledgerTo = (to_time: number) => ({
+  ranges: [{ family: 'logs' as const, stables: [], from_block: 1, to_block: 100_000, from_time: START, to_time }],
+})
+
+async function runSeed(
+  clickhouse: ClickHouseClient,
+  seed: number,
+  { flows, labels }: Market,
+  range: Range,
+): Promise<FlowRun> {
   for (let from = 0; from < flows.length; from += PORTION)
     await insertFacts(clickhouse, 'flows', flows.slice(from, from + PORTION), `${seed} ${from}`)
   await clickhouse.command({ query: 'OPTIMIZE TABLE flow_buckets FINAL' })
-  const options = { ledger: LEDGER, labels, stables: null }
-  const never = new AbortController().signal
-  return { run: await runFlowDetectors(clickhouse, DEFAULT_FLOW_DETECTORS, RANGE, options, never), labels }
+  const options = { ledger: ledgerTo(range.to), labels, stables: null }
+  return runFlowDetectors(clickhouse, DEFAULT_FLOW_DETECTORS, range, options, new AbortController().signal)
 }
 
-const stack = await startStack()
-try {
-  const all: FlowRun = { range: RANGE, edges: [], unread: [] }
+/** Prints the figures of the detectors over the markets of all seeds. */
+async function measure(stack: Stack, title: string, marketOf: (seed: number) => Market, range: Range): Promise<void> {
+  const all: FlowRun = { range, edges: [], unread: [] }
   const labels: FlowLabel[] = []
   for (let seed = first; seed < first + count; seed++) {
     const { clickhouse } = await stack.database(`seed_${seed}`)
-    const found = await runSeed(clickhouse, seed)
-    // Edges of different markets have the same addresses: here they are told apart.
+    const market = marketOf(seed)
+    const { edges } = await runSeed(clickhouse, seed, market, range)
+    // Edges of different markets may have the same addresses: here they are told apart.
     const own = <Edge extends { from_token: string }>(edge: Edge): Edge => ({
       ...edge,
       from_token: `${edge.from_token} of ${seed}`,
     })
-    all.edges.push(...found.run.edges.map(own))
-    labels.push(...found.labels.map(own))
+    all.edges.push(...edges.map(own))
+    labels.push(...market.labels.map(own))
     await clickhouse.command({ query: `DROP DATABASE seed_${seed} SYNC` })
   }
-  console.log(`seeds ${first} to ${first + count - 1}, ${EDGES} edges, two days after a week of baselines`)
-  console.log(SHOWN_FLOWS.table(flowReportOf(DEFAULT_FLOW_DETECTORS, all, labels)))
+  console.log(`${title}, seeds ${first} to ${first + count - 1}`)
+  console.log(`${SHOWN_FLOWS.table(flowReportOf(DEFAULT_FLOW_DETECTORS, all, labels))}\n`)
+}
+
+const stack = await startStack()
+try {
+  await measure(stack, `the local market, ${hours} hours`, planned, LOCAL)
+  await measure(stack, `${EDGES} generated edges, two days after ${days} days`, generated, RANGE)
 } finally {
   await stack.close()
 }

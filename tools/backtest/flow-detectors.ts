@@ -3,10 +3,10 @@ import { MIN_ABS_Z } from '../../clickhouse/flows/scores.js'
 import { DetectorName, listOf } from './detectors.js'
 
 /**
- * What a detector of flow anomalies flags a window by: the rules by which anomalies are announced, z alone, or one of the
- * robust scores.
+ * What a detector of flow anomalies flags a window by: the two rules by which flows are announced, z alone, or one of the
+ * robust scores alone.
  */
-const MEASURES = ['anomaly', 'z_score', 'robust_z', 'q_value'] as const
+const MEASURES = ['anomaly', 'z_score', 'robust', 'robust_z', 'q_value'] as const
 
 /** A configuration of a detector of flow anomalies. All have the baseline that is published. */
 export const FlowDetector = z
@@ -34,10 +34,10 @@ export type FlowDetector = z.output<typeof FlowDetector>
 
 export const FlowDetectors = listOf(FlowDetector)
 
-/** What is announced, the z-score that it grew from, and the two robust scores, robust z with the limit of its authors. */
+/** What is announced by the rule z, the z-score that it grew from, what is announced by the rule robust, and q alone. */
 export const DEFAULT_FLOW_DETECTORS: readonly FlowDetector[] = FlowDetectors.parse([
-  { name: 'announced', measure: 'anomaly', limit: MIN_ABS_Z },
+  { name: 'z', measure: 'anomaly', limit: MIN_ABS_Z },
   { name: 'z_score', measure: 'z_score', limit: MIN_ABS_Z },
-  { name: 'robust_z', measure: 'robust_z', limit: 3.5 },
+  { name: 'robust', measure: 'robust', limit: MIN_ABS_Z },
   { name: 'q_value', measure: 'q_value', limit: 0.01 },
 ])

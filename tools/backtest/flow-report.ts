@@ -1,5 +1,5 @@
 import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
-import { WEEK_SECONDS } from '../../process/instants.js'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FlowDetector } from './flow-detectors.js'
 import { edgeKey, type FlowLabel } from './flow-labels.js'
 import type { Counts, EdgeRun, FlowEvent, FlowRun } from './flow-run.js'
@@ -17,6 +17,8 @@ export type FlowFigures = { [Figure in keyof Judgement]: Judgement[Figure] | nul
   /** Seconds of the range whose blocks are not all read: no edge is measured there. */
   unread_seconds: number
   events: number
+  /** In a day of the range that is wholly read. */
+  events_per_day: number | null
   false_alarms_per_edge_week: number | null
   /** Measured windows outside the labels, and how many of them are flagged. */
   ordinary_windows: number
@@ -66,11 +68,13 @@ function figuresOf(
     )
   const ordinary = totalOf(edges.map((edge) => edge.counts))
   const flagged = totalOf(edges.map((edge) => resultOf(edge).flagged))
+  const events = edges.reduce((sum, edge) => sum + resultOf(edge).events.length, 0)
   return {
     edges: edges.length,
     edge_weeks: measured / WEEK_SECONDS,
     unread_seconds: lengthOf(unread),
-    events: edges.reduce((sum, edge) => sum + resultOf(edge).events.length, 0),
+    events,
+    events_per_day: ratio(events * DAY_SECONDS, range.to - range.from - lengthOf(unread)),
     ...(judgement ?? UNJUDGED),
     false_alarms_per_edge_week: judgement && ratio(judgement.false_alarms * WEEK_SECONDS, measured),
     ordinary_windows: ordinary.windows,
@@ -114,6 +118,7 @@ const percent = (share: number | null): string => (share === null ? '-' : `${(10
 
 const COLUMNS: readonly Column<FlowFigures>[] = [
   ...JUDGED_COLUMNS,
+  ['a day', ({ events_per_day }) => text(events_per_day, 1)],
   ['false/week', ({ false_alarms_per_edge_week: alarms }) => text(alarms, 3)],
   ['windows flagged', ({ flagged_windows_share: share }) => percent(share)],
   ['sparse trades', ({ flagged_sparse_trades_share: share }) => percent(share)],

@@ -2,8 +2,8 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Ledger } from '../../clickhouse/chain/ledger.js'
 import { readSince } from '../../clickhouse/chain/missing.js'
 import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
-import { type EdgeScore, edgeScores } from '../../clickhouse/flows/edge-scores.js'
-import { edgeWindows } from '../../clickhouse/flows/edge-windows.js'
+import { type EdgeScore, edgeScores, unusualOf } from '../../clickhouse/flows/edge-scores.js'
+import { type EdgeWindow, edgeWindows } from '../../clickhouse/flows/edge-windows.js'
 import { type FlowScore, flowZScores, plainZScores } from '../../clickhouse/flows/scores.js'
 import type { FlowDetector } from './flow-detectors.js'
 import { edgeKey, type FlowLabel } from './flow-labels.js'
@@ -147,10 +147,15 @@ function sideOf({
 /** The side on which a detector flags an edge in a window, given its robust score and the z-scores beyond each limit; null if it does not. */
 function flagOf(
   { measure, limit }: FlowDetector,
+  window: EdgeWindow,
   score: EdgeScore,
   zScores: ReadonlyMap<string, ReadonlyMap<string, FlowScore>>,
 ): Direction | null {
   switch (measure) {
+    case 'robust': {
+      const kind = unusualOf(window, limit)
+      return kind && (kind === 'surge' ? 'above' : 'below')
+    }
     case 'robust_z':
       if (score.robust_z === null || Math.abs(score.robust_z) < limit) return null
       return score.robust_z > 0 ? 'above' : 'below'
@@ -233,12 +238,14 @@ export async function runFlowDetectors(
       edgeWindows(clickhouse, window, { signal }),
       zScoresOf(clickhouse, detectors, window, signal),
     ])
+    const windowOf = new Map(edges.map((edge) => [edgeKey(edge.from_address, edge.to_address), edge]))
     for (const score of edgeScores(edges, window.window_start)) {
       if (score.p_value === null || !isWanted(score)) continue
+      const edge = windowOf.get(edgeKey(score.from_address, score.to_address)) as EdgeWindow
       tallyOf(score).add({
         start,
         isSparseTrade: score.silent_windows === null && (score.active_share ?? 1) <= SPARSE_SHARE,
-        flags: detectors.map((detector) => flagOf(detector, score, zScores)),
+        flags: detectors.map((detector) => flagOf(detector, edge, score, zScores)),
       })
     }
   }

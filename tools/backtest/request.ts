@@ -26,7 +26,7 @@ compares what they find with what is known to have happened. Only reads.
   --labels FILE            what happened, as CSV with the header stable,from,to,bps; bps is empty if there was no quote.
                            Without it, there is no precision and no recall
   --detectors FILE         the detectors to compare, as JSON (pegs: the published tracks, each beside one that is harder to
-                           deceive; flows: what is announced, z alone, robust z and q)
+                           deceive; flows: what is announced by the rules z and robust, z alone and q)
   --format FORMAT          table (default); json, which has every event; csv
 `
 

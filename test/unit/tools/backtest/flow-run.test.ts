@@ -68,6 +68,7 @@ test('recall, precision, F1, delays and shares are those of a count by hand', ()
     edge_weeks: (20 * WINDOW) / WEEK,
     unread_seconds: 0,
     events: 4,
+    events_per_day: (4 * 86_400) / (20 * WINDOW),
     labels: 4,
     smaller_labels: 0,
     unmeasured_labels: 0,
@@ -106,6 +107,7 @@ test('a label where the edge has no score, even in part, does not count', () => 
 test('without labels nothing is known of recall and precision, but the share that is flagged is', () => {
   expect(figures('^S..                ', null)[0]).toMatchObject({
     events: 1,
+    events_per_day: 86_400 / (20 * WINDOW),
     recall: null,
     precision: null,
     false_alarms_per_edge_week: null,

@@ -46,13 +46,13 @@ test.each([
   expect(() => parse(['--detectors', file(JSON.stringify([detector]))])).toThrow(message)
 })
 
-test('with --flows it compares what is announced with z alone and the robust scores', () => {
+test('with --flows it compares the two rules that are announced with z alone and q', () => {
   const request = parse(['--flows'])
   if (request?.kind !== 'flows') throw new Error('not about flows')
   expect(request.detectors.map(({ name, limit }) => [name, limit])).toEqual([
-    ['announced', 3],
+    ['z', 3],
     ['z_score', 3],
-    ['robust_z', 3.5],
+    ['robust', 3],
     ['q_value', 0.01],
   ])
   expect(request).toMatchObject({ stables: null, labels: null, format: 'table' })
