@@ -8,8 +8,7 @@ import { DEVIATION } from './sums.js'
  * the stable's next sample, to the instant if that is earlier, and for `most` seconds at most. So one before the window may hold
  * in it, and of several blocks in a second only the last does.
  *
- * Without a partition by stable the engine streams the samples in the order of the table, and needs as little memory for a
- * hundred million as for one.
+ * Without a partition by stable the engine streams the samples in the order of the table instead of sorting them in memory.
  */
 export const heldSamples = ({
   table,
