@@ -29,6 +29,7 @@ class PegSample(TypedDict):
     price_vs_refusd: float | None
     spread_bps: float | None
     buy_price: float | None
+    mid_price: float | None
     block_number: int
     sampled_at: str
 
