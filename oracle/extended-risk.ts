@@ -47,7 +47,10 @@ const isWhole = (stored: StoredBlocks, request: Omit<CoverageRequest, 'families'
 /** By how many base units less than 1,000 a thousand tokens sold, and for how many seconds of the day; 20 % less without a quote. */
 const shortfallsOfDay = (depth: readonly DepthSample[], at: number) =>
   heldIn(
-    depth.filter(({ size_tokens }) => size_tokens === 1e3),
+    depth.filter(
+      ({ size_tokens, sell_status }) =>
+        size_tokens === 1e3 && !['failed', 'out_of_range', 'too_deep'].includes(`${sell_status}`),
+    ),
     ({ block_time }) => block_time,
     { at, length: DAY, most: 420 },
   ).map(({ state, seconds }) => ({

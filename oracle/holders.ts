@@ -76,7 +76,9 @@ const CONTRACTS = new Map([
 
 /** Whether an account holds for others at an instant: one of these contracts, or the portal of a zone. */
 const isContract = (account: string, at: number): boolean =>
-  (CONTRACTS.get(account) ?? Number.POSITIVE_INFINITY) <= at || /^0x5ad00{20}/.test(account)
+  CUSTODIANS.includes(account) ||
+  (CONTRACTS.get(account) ?? Number.POSITIVE_INFINITY) <= at ||
+  /^0x5ad00{20}/.test(account)
 
 function concentrationOf(balances: readonly bigint[]) {
   const supply = balances.reduce((sum, balance) => sum + balance, 0n)

@@ -60,12 +60,16 @@ function nextMarks(marks: Marks, batches: readonly Batch[]): Marks {
   return next
 }
 
-/** The last second of which all of these families are stored; 0 if there is none. Those without any block do not count. */
+/**
+ * The last second of which all of these families are stored; 0 if there is none, or if the time of the newest block of one is not
+ * known, as on a replica that lags. Those without any block do not count.
+ */
 export function storedUntil({ ranges }: Pick<Ledger, 'ranges'>, families: readonly Family[]): number {
-  const times = new Map<Family, number>()
-  for (const { family, to_time } of ranges)
-    if (families.includes(family)) times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
-  return times.size === 0 ? 0 : Math.min(...times.values())
+  const newest = new Map<Family, StoredRange>()
+  for (const range of ranges)
+    if (families.includes(range.family) && range.to_block > (newest.get(range.family)?.to_block ?? -1))
+      newest.set(range.family, range)
+  return newest.size === 0 ? 0 : Math.min(...[...newest.values()].map(({ to_time }) => to_time ?? 0))
 }
 
 /** Those whose reading can be turned off are stored with the others. */

@@ -1,7 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { type Moves, movesOf } from '../../clickhouse/risk/extended/moves.js'
-import { COMPONENT_NAMES, type ComponentName, weightsOf } from '../../clickhouse/risk/extended/score.js'
+import {
+  COMPONENT_NAMES,
+  type ComponentName,
+  EXTENDED_RISK_VERSION,
+  weightsOf,
+} from '../../clickhouse/risk/extended/score.js'
 import { type ExtendedRow, extendedAt } from '../../clickhouse/risk/extended/snapshots.js'
 import { PlumblineError } from '../../process/errors.js'
 import { isoSeconds } from '../../process/instants.js'
@@ -63,8 +68,13 @@ const INPUTS = {
   policy: ['paused', 'policy_type', 'policy_events_7d'],
 } as const satisfies Record<ComponentName, ReadonlyArray<keyof ExtendedRow['inputs']>>
 
-const inputsOf = (name: ComponentName, { inputs, sizes }: ExtendedRow) => [
-  ...INPUTS[name].map((input) => ({ name: input, value: inputs[input] })),
+/** The versions of the formula without a shortfall, which stored scores keep. */
+const WITHOUT_SHORTFALL = ['e1', 'e2']
+
+const inputsOf = (name: ComponentName, { inputs, sizes, version }: ExtendedRow) => [
+  ...INPUTS[name]
+    .filter((input) => input !== 'shortfall_bps_24h' || !WITHOUT_SHORTFALL.includes(version))
+    .map((input) => ({ name: input, value: inputs[input] })),
   ...(name === 'liquidity'
     ? sizes.map((size, i) => ({ name: `exit_cost_bps_${size}`, value: inputs.exit_cost_bps[i] ?? null }))
     : []),
@@ -88,12 +98,13 @@ const NO_MOVES: Moves = { raised_most_by: null, lowered_most_by: null }
 function shown(row: ExtendedRow): z.input<typeof ExtendedRisk> {
   const { components, left_out, inputs, sizes } = row
   const weights = weightsOf(left_out)
-  const moves = movesOf(inputs, sizes, left_out)
+  // By another version of the formula they would contradict the score.
+  const moves = row.version === EXTENDED_RISK_VERSION ? movesOf(inputs, sizes, left_out) : null
   const shownComponents = COMPONENT_NAMES.flatMap((name) => {
     const points = components[name]
     if (points === null) return []
     const component = { name, score: points, weight: weights.get(name) ?? 0, inputs: inputsOf(name, row) }
-    return [{ ...component, ...(moves.get(name) ?? NO_MOVES) }]
+    return [{ ...component, ...(moves?.get(name) ?? NO_MOVES) }]
   })
   const missing = shownComponents.flatMap((component) =>
     component.inputs.filter(({ value }) => value === null).map(({ name }) => name),

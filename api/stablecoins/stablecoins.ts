@@ -3,6 +3,7 @@ import { Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
 import type { Asked } from '../../clickhouse/chain/missing.js'
 import { Tier } from '../../clickhouse/chain/token-lists.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
+import { speaksFor } from '../../clickhouse/peg/price.js'
 import { type StableFigures, stableFiguresAt, stableFiguresOf } from '../../clickhouse/risk/overview.js'
 import {
   placeOf,
@@ -93,6 +94,9 @@ function withPeg<State>(state: State, peg: CurrentPeg, at: Date, measured: Cover
   return { ...state, peg: { price, ...sample }, ...rest }
 }
 
+/** The cut-off of states. While ingest is far behind, the catalogue is ahead of it, and has stables that exist by now. */
+const stateInstant = (at: Date, cutoff: Date): Date => (speaksFor(cutoff, at) ? cutoff : at)
+
 /** What the state of a stable at an instant is about. */
 const asksOf = (at: Date, stable?: string, since?: Creation): Asked => ({
   families: ['pegs', 'state'],
@@ -121,7 +125,11 @@ export const stablecoinsRoute = endpoint({
   covers: ({ at }) => asksOf(at),
   answer: async ({ app, at, cutoff, ledger, query: { as_of: _, limit, cursor, ...filters }, reads }) => {
     const [states, pegs, figures] = await Promise.all([
-      stablecoinStatesAt(app.clickhouse, { at, ...filters, after: cursor, limit: limit + 1 }, reads),
+      stablecoinStatesAt(
+        app.clickhouse,
+        { at: stateInstant(at, cutoff), ...filters, after: cursor, limit: limit + 1 },
+        reads,
+      ),
       currentPegs(app.clickhouse, { as_of: cutoff }, reads),
       stableFiguresAt(app.clickhouse, { at }, reads),
     ])
@@ -148,10 +156,10 @@ export const stablecoinRoute = endpoint({
   covers: ({ stable, at, since }) => asksOf(at, stable, since),
   answer: async ({ app, stable, at, asOf, cutoff, coverage, ledger, since, reads }) => {
     const [state, peg, figures, recent_supply_events, role_holders] = await Promise.all([
-      stablecoinStateAt(app.clickhouse, { stable, at }, reads),
+      stablecoinStateAt(app.clickhouse, { stable, at: stateInstant(at, cutoff) }, reads),
       currentPeg(app.clickhouse, { stable, as_of: cutoff }, reads),
       stableFiguresOf(app.clickhouse, { at, stable }, reads),
-      recentSupplyEvents(app.clickhouse, { stable, at }, reads),
+      recentSupplyEvents(app.clickhouse, { stable, at: cutoff }, reads),
       readRoles(app.clickhouse, { stable, at, ledger, since }, reads),
     ])
     if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')

@@ -12,6 +12,7 @@ import {
   transferSums,
   unexplainedSupply,
 } from './balances.js'
+import { CUSTODIANS } from './transfers.js'
 
 /** The windows of which the activity may be asked, in days. */
 export const HOLDER_WINDOWS = { '24h': 1, '7d': 7, '30d': 30 } as const
@@ -101,7 +102,7 @@ export async function holdersAt(clickhouse: ClickHouseClient, subject: Subject, 
   const snapshotKey = { stable, at, to_block, from, slot_at: snapshot.slot_at, snapshot_id: snapshot.snapshot_id }
   const [sums, rest, moved] = await Promise.all([
     holderSums(clickhouse, snapshotKey, options),
-    sumsWithoutContracts(clickhouse, { ...snapshotKey, contracts: [...contracts] }, options),
+    sumsWithoutContracts(clickhouse, { ...snapshotKey, contracts: [...CUSTODIANS, ...contracts] }, options),
     transferSums(clickhouse, snapshotKey, options),
   ])
   const supply = BigInt(sums.sum)

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { envUrl } from '../../process/environment.js'
@@ -72,8 +73,12 @@ function refuseForeignAnswers(clickhouse: ClickHouseClient): void {
     async (params: Params): Promise<Result> => {
       const result = await send(params)
       const isSent = !('executed' in result) || result.executed === true
-      if (isSent && !('x-clickhouse-query-id' in result.response_headers))
+      if (isSent && !('x-clickhouse-query-id' in result.response_headers)) {
+        // A body that nobody reads keeps its connection.
+        if ('close' in result && typeof result.close === 'function') result.close()
+        if ('stream' in result && result.stream instanceof Readable) result.stream.destroy()
         throw new ForeignAnswerError(result.response_headers)
+      }
       return result
     }
   clickhouse.query = checked(clickhouse.query.bind(clickhouse)) as typeof clickhouse.query

@@ -4,7 +4,7 @@ import { type Bucket, bucketAt, type SeriesAnswer, type SeriesOfStable } from '.
 import { deviationOf, type ListedStable, type Standing, standingOf } from './stables.js'
 
 /** A price that came with the stream. */
-type LivePrice = { price_vs_refusd: number | null; status: string; at: number }
+type LivePrice = { price_vs_refusd: number | null; mid_price: number | null; status: string; at: number }
 
 /** What is drawn of one stable. */
 export type Lane = {
@@ -58,7 +58,8 @@ const sampledAt = (text: string): number => Date.parse(`${text.slice(0, 19).repl
 function newest(stable: ListedStable, live: LivePrice | undefined): Standing {
   const listed = standingOf(stable)
   if (!live || (stable.peg && sampledAt(stable.peg.sampled_at) >= live.at)) return listed
-  if (live.price_vs_refusd !== null) return { is: 'quoted', bps: deviationOf(live.price_vs_refusd) }
+  const price = live.mid_price ?? live.price_vs_refusd
+  if (price !== null) return { is: 'quoted', bps: deviationOf(price) }
   return listed.is === 'unmeasured' ? listed : { is: 'unquoted' }
 }
 

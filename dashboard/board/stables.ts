@@ -7,7 +7,7 @@ export type ListedStable = Pick<
   Listed,
   'address' | 'symbol' | 'name' | 'tracked' | 'supply' | 'max_deviation_24h_bps' | 'risk_score' | 'open_break'
 > & {
-  peg: Pick<NonNullable<Listed['peg']>, 'price' | 'quoted' | 'sampled_at'> | null
+  peg: Pick<NonNullable<Listed['peg']>, 'price' | 'mid_price' | 'quoted' | 'sampled_at'> | null
   quote: Pick<NonNullable<Listed['quote']>, 'quoted' | 'unquoted_since'> | null
   coverage: Pick<Listed['coverage'], 'status' | 'message'>
 }
@@ -18,11 +18,13 @@ export const deviationOf = (price: number): number => Math.round((price - 1) * 1
 /** Where a stable is at one moment. */
 export type Standing = { is: 'quoted'; bps: number } | { is: 'unquoted' } | { is: 'unmeasured' }
 
-/** Where a stable is, by the list. */
+/** Where a stable is, by the list: the middle of bid and ask where both exist, else the bid. */
 export function standingOf({ peg, quote }: Pick<ListedStable, 'peg' | 'quote'>): Standing {
   // Null: the newest sample is too old to say.
   if (quote === null || quote.quoted === null) return { is: 'unmeasured' }
-  return quote.quoted && peg !== null ? { is: 'quoted', bps: deviationOf(peg.price) } : { is: 'unquoted' }
+  return quote.quoted && peg !== null
+    ? { is: 'quoted', bps: deviationOf(peg.mid_price ?? peg.price) }
+    : { is: 'unquoted' }
 }
 
 /** The bands of SPEC's peg breaks, in basis points. */

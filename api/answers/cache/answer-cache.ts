@@ -102,8 +102,9 @@ function createComputing(memory: AgedAnswers, shared: SharedAnswers | null, nowM
     const claimedAt = nowMs()
     try {
       const answer = await compute(signal)
-      void shared.put(key, answer).then(() => shared.release(key))
-      return memory.keep(key, { answer, ageMs: nowMs() - claimedAt })
+      const made = { answer, ageMs: nowMs() - claimedAt }
+      void shared.put(key, made).then(() => shared.release(key))
+      return memory.keep(key, made)
     } catch (error) {
       void shared.release(key)
       throw error

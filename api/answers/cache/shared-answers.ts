@@ -10,7 +10,7 @@ export type AgedAnswer = { answer: Answer; ageMs: number }
 /** Answers that the processes of a service share. This only saves time: if it fails, it behaves as if it were empty. */
 export type SharedAnswers = {
   find: (key: string) => Promise<AgedAnswer | null>
-  put: (key: string, answer: Answer) => Promise<void>
+  put: (key: string, answer: AgedAnswer) => Promise<void>
   /** Whether this process should compute the answer; false while another one does. */
   claim: (key: string) => Promise<boolean>
   release: (key: string) => Promise<void>
@@ -71,9 +71,9 @@ export function sharedAnswers(redis: Redis, prefix: string, patienceMs = PATIENC
       const answer = unpack(bytes)
       return answer && { answer, ageMs: Math.max(0, lifetime(answer.freshness) - left) }
     },
-    put: async (key, answer) => {
-      if (isHere())
-        await within(redis.set(bodyKey(key), pack(answer), 'PX', lifetime(answer.freshness)), patienceMs, null)
+    put: async (key, { answer, ageMs }) => {
+      const left = Math.floor(lifetime(answer.freshness) - ageMs)
+      if (isHere() && left > 0) await within(redis.set(bodyKey(key), pack(answer), 'PX', left), patienceMs, null)
     },
     claim: async (key) => {
       if (!isHere()) return true

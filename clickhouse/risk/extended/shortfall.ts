@@ -28,7 +28,10 @@ export type DepthsOfDay = z.output<typeof DepthsOfDay>
 
 const AT = '{at: DateTime}'
 
-/** Of every stable with a depth sample that held in the 24 hours up to `at`. */
+/**
+ * Of every stable with a depth sample that held in the 24 hours up to `at`. Samples that do not say whether anybody would buy count
+ * as none.
+ */
 export const depthsOfDay = defineQuery({
   name: 'risk_depths',
   params: z.object({ at: z.date() }),
@@ -43,7 +46,7 @@ export const depthsOfDay = defineQuery({
         (${heldSamples({
           table: 'depth_samples',
           columns: `if(sell_raw IS NULL, ${UNQUOTED_BPS * RAW_OF_BPS}, greatest(${SIZE_RAW} - toInt64(assumeNotNull(sell_raw)), 0)) AS shortfall`,
-          where: `size_tokens = ${SIZE}`,
+          where: `size_tokens = ${SIZE} AND sell_status NOT IN ('failed', 'out_of_range', 'too_deep')`,
           until: AT,
           seconds: DAY_SECONDS,
           most: MAX_DEPTH_SECONDS,

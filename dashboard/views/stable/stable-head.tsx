@@ -51,13 +51,20 @@ function Price({ detail }: { detail: Detail }) {
   )
 }
 
+/** A figure of the newest price while there is a quote; why there is none otherwise. */
+function quotedText({ peg, quote }: Detail, textOf: (peg: NonNullable<Detail['peg']>) => string): string {
+  if (quote === null) return 'not measured'
+  if (quote.quoted === null) return 'not known'
+  return quote.quoted && peg ? textOf(peg) : 'no quote'
+}
+
 /** What the stable is called: as it says itself, without what could mislead. */
 export const nameOf = ({ address, symbol }: { address: string; symbol: string }): string =>
   labelsOf([{ address, symbol }]).get(address)?.text ?? shortAddress(address)
 
 /** The name of a stable, its price and what is known of it at a glance. */
 export function StableHead({ detail }: { detail: Detail }) {
-  const { address, name, supply, policy, peg, quote, open_break, risk_score, max_deviation_24h_bps, coverage } = detail
+  const { address, name, supply, policy, open_break, risk_score, max_deviation_24h_bps, coverage } = detail
   return (
     <div class="stable-head">
       <div class="title">
@@ -81,8 +88,8 @@ export function StableHead({ detail }: { detail: Detail }) {
             'Farthest in 24 h',
             typeof max_deviation_24h_bps === 'number' ? `${max_deviation_24h_bps} bps` : 'not measured',
           ],
-          ['Sells for', peg && quote?.quoted ? `${peg.price} pathUSD` : 'no quote'],
-          ['Bid to ask', typeof peg?.bid_ask_bps === 'number' ? `${peg.bid_ask_bps} bps` : 'nobody sells'],
+          ['Sells for', quotedText(detail, ({ price }) => `${price} pathUSD`)],
+          ['Bid to ask', quotedText(detail, ({ bid_ask_bps: bps }) => (bps === null ? 'nobody sells' : `${bps} bps`))],
           ['Risk', typeof risk_score === 'number' ? risk_score.toFixed(1) : 'not measured'],
           ['Supply', supply ? shortText(tokensOf(supply.current)) : 'not read'],
           ['Cap', supply?.cap ? shortText(tokensOf(supply.cap)) : supply ? 'none' : 'not read'],

@@ -5,7 +5,7 @@ import { isDrawn, isFound, ordered } from '../../../dashboard/board/order.js'
 import { farthestOf, type Lane, type Picture, pictureOf, standingAt } from '../../../dashboard/board/picture.js'
 import type { SeriesAnswer } from '../../../dashboard/board/series.js'
 import { spanOf } from '../../../dashboard/board/series.js'
-import { type ListedStable, summaryOf } from '../../../dashboard/board/stables.js'
+import { type ListedStable, standingOf, summaryOf } from '../../../dashboard/board/stables.js'
 import { labelsOf } from '../../../dashboard/parts/names.js'
 
 const FROM = Date.UTC(2026, 6, 1) / 1000
@@ -17,7 +17,7 @@ const stable = (i: number, changes: Partial<ListedStable> & { price?: number | n
     address: `0x${String(i).padStart(40, '0')}`,
     symbol: `S${i}`,
     name: `Stable ${i}`,
-    peg: price === null ? null : { price, quoted: true, sampled_at: '2026-07-01 00:00:00+00' },
+    peg: price === null ? null : { price, mid_price: null, quoted: true, sampled_at: '2026-07-01 00:00:00+00' },
     quote: { quoted: price !== null, unquoted_since: null },
     tracked: true,
     max_deviation_24h_bps: null,
@@ -125,11 +125,18 @@ test('the farthest of a picture is that of its buckets and of its end, on the si
 
 test('the newest of list and stream counts', () => {
   const one = stable(1, { price: 1.001 })
-  const live = (at: number, price_vs_refusd: number | null) =>
-    picture([one], null, { live: new Map([[one.address, { at, price_vs_refusd, status: '' }]]) }).lanes[0]?.now
+  const live = (at: number, price_vs_refusd: number | null, mid_price: number | null = null) =>
+    picture([one], null, { live: new Map([[one.address, { at, price_vs_refusd, mid_price, status: '' }]]) }).lanes[0]
+      ?.now
   expect(live(FROM - 60, 0.9)).toEqual({ is: 'quoted', bps: 10 })
   expect(live(FROM + 60, 0.9985)).toEqual({ is: 'quoted', bps: -15 })
   expect(live(FROM + 60, null)).toEqual({ is: 'unquoted' })
+  // Half of what lies between bid and ask is not a deviation.
+  expect(live(FROM + 60, 0.9985, 1)).toEqual({ is: 'quoted', bps: 0 })
+  expect(standingOf({ peg: { price: 0.9992, mid_price: 1, quoted: true, sampled_at: '' }, quote: one.quote })).toEqual({
+    is: 'quoted',
+    bps: 0,
+  })
 })
 
 test('stables are ordered by what is chosen, pinned ones first, and unknown values last', () => {

@@ -40,9 +40,9 @@ const FAILURES: Record<string, Failure> = {
 }
 
 /** A client whose requests can be failed. */
-async function relayed(env: ClickHouseEnv) {
+async function relayed(env: ClickHouseEnv, options: { maxOpenConnections?: number; requestTimeoutMs?: number } = {}) {
   const relay = await clickhouseRelay(env.CLICKHOUSE_URL)
-  const clickhouse = connect({ ...env, CLICKHOUSE_URL: relay.url }, { application: 'plumbline-test' })
+  const clickhouse = connect({ ...env, CLICKHOUSE_URL: relay.url }, { application: 'plumbline-test', ...options })
   onTestFinished(async () => {
     await clickhouse.close()
     await relay.close()
@@ -61,6 +61,13 @@ test('a read that the server or a proxy could not answer is worth repeating', as
   relay.fail('count_rows', ...Object.values(FAILURES))
   for (const what of Object.keys(FAILURES))
     await expect(count(clickhouse), what).rejects.toMatchObject({ name: 'QueryError', retryable: true })
+  expect(await count(clickhouse)).toEqual([{ rows: 0 }])
+})
+
+test('answers that are not from ClickHouse take no connection', { timeout: 60_000 }, async ({ clickhouseEnv }) => {
+  const { relay, clickhouse } = await relayed(clickhouseEnv, { maxOpenConnections: 1, requestTimeoutMs: 600_000 })
+  relay.fail('count_rows', ...Array.from({ length: 5 }, () => page(200)))
+  for (let i = 0; i < 5; i++) await expect(count(clickhouse)).rejects.toMatchObject({ retryable: true })
   expect(await count(clickhouse)).toEqual([{ rows: 0 }])
 })
 

@@ -292,6 +292,18 @@ describe('at the edges', () => {
       raised_most_by: { input: 'exit_share', event: 'nobody buys any of the sampled sizes within 50 bps', score: 50.5 },
       lowered_most_by: { input: 'exit_cost_bps_1000', event: '1000 tokens can be sold at 1', score: 0 },
     })
+
+    // A score of an older formula keeps its inputs, and is not called incomplete for lack of a later one.
+    const asStored = "version = 'e2', shortfall_bps_24h = NULL"
+    const query = `ALTER TABLE extended_snapshots UPDATE ${asStored} WHERE true SETTINGS mutations_sync = 1`
+    await clickhouse.command({ query })
+    const older = await riskOf(app, end)
+    expect(older.extended).toMatchObject({ version: 'e2', is_complete: true, missing: [] })
+    expect(componentOf(older, 'peg')).toMatchObject({
+      inputs: [{ name: 'rms_bps_24h', value: 0 }],
+      raised_most_by: null,
+      lowered_most_by: null,
+    })
   })
 
   test('the price and the exit of the reference stable are left out', async ({ app, clickhouse, clock }) => {
