@@ -16,6 +16,8 @@ const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
   risk: ['risk_snapshots', 'extended_snapshots'],
   reserves: ['reserve_snapshots'],
   'flow-anomalies': ['flow_anomalies'],
+  // What it finds is in the log of events alone.
+  'unusual-flows': [],
   // What it keeps changes no answer, and a few hours have too few transfers for it.
   holders: [],
 }
