@@ -145,7 +145,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table, rows }) => {
     await rollBack(clickhouse, 1, end)
     expect((await ask(app, what)).body).toMatchObject({ computed_at: iso(end - HOUR) })
 
-    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
+    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end - 1, price: 995_000 }], end - 1) })
     await snapshot(clickhouse, slotAt(what, end, 1))
     const renewed = (await ask(app, what)).body
     expect(renewed).toMatchObject({ computed_at: iso(end) })
@@ -177,7 +177,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table, rows }) => {
       kept_time: end - HOUR,
       after_rollback: 1,
     })
-    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
+    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end - 1, price: 995_000 }], end - 1) })
     expect((await ask(app, what)).body).toEqual(known)
     await snapshot(clickhouse, slotAt(what, end, 2))
     const renewed = (await ask(app, what)).body
@@ -212,7 +212,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table, rows }) => {
     })
 
     // A backfill adds facts, and the slot is done again.
-    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
+    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end - 1, price: 995_000 }], end - 1) })
     expect(await snapshot(clickhouse, slotAt(what, end, 1), published(10))).toBe(rows)
     const newest = (await ask(app, what, `?as_of=${end}`)).body
     expect(newest).toMatchObject({ published_at: iso(end + 600), revision: 1, is_newest_revision: true })
