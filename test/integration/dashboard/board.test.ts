@@ -195,7 +195,8 @@ test('everything can be done with keys', async ({ board, visit }) => {
   const rows = page.locator('table tbody tr')
   expect(await rows.count()).toBe(7)
   const row = await rows.filter({ hasText: 'BROKEN' }).innerText()
-  expect(row.split('\t').slice(2, 5)).toEqual(['0', '−30', '0'])
+  // Now is the middle: a token costs a basis point more than it sells for. What was is what it sold for.
+  expect(row.split('\t').slice(2, 5)).toEqual(['+0.5', '−30', '0'])
   expect(await rows.filter({ hasText: 'UNSAMPLED' }).innerText()).not.toMatch(/\t0\t/)
   await page.keyboard.press('t')
   await painted(page)
