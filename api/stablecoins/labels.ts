@@ -15,9 +15,9 @@ const LabelEntry = z.strictObject({
   source: z.url(),
 })
 
-const entries = curatedFile(LabelEntry).parse(labels)
 const byAddress = new Map<string, z.infer<typeof LabelEntry>[]>()
-for (const entry of entries) byAddress.set(entry.address, [...(byAddress.get(entry.address) ?? []), entry])
+for (const entry of curatedFile(LabelEntry).parse(labels))
+  byAddress.set(entry.address, [...(byAddress.get(entry.address) ?? []), entry])
 
 /** A label in an answer. */
 export const Label = z.string().nullable().meta({ description: 'Who owns the address, if known' })

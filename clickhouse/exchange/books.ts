@@ -122,8 +122,8 @@ export class OrderBooks {
 
   /** Adds a book, if it is not there. */
   openBook(base: string, quote: string): Book {
-    const known = this.bookOf(base, quote)
-    if (known) return known
+    const opened = this.bookOf(base, quote)
+    if (opened) return opened
     const book = new Book(base, quote)
     this.#books.set(bookKey(base, quote), book)
     return book
@@ -191,8 +191,8 @@ export class OrderBooks {
   /** A token that a log changes. */
   #tokenAt(address: string): Token {
     this.#changed.tokens.add(address)
-    const known = this.tokens.get(address)
-    if (known) return known
+    const created = this.tokens.get(address)
+    if (created) return created
     const token = { quoteToken: null, isPaused: false, unknownSince: null }
     this.tokens.set(address, token)
     this.#doubt(token, 'missing_token')
@@ -200,10 +200,10 @@ export class OrderBooks {
   }
 
   #createToken(address: string, quoteToken: string): void {
-    const known = this.tokens.get(address)
+    const earlier = this.tokens.get(address)
     this.#changed.tokens.add(address)
-    if (known) {
-      this.#doubt(known, 'token_created_twice')
+    if (earlier) {
+      this.#doubt(earlier, 'token_created_twice')
       return
     }
     this.tokens.set(address, { quoteToken: null, isPaused: false, unknownSince: null })
@@ -224,19 +224,19 @@ export class OrderBooks {
   }
 
   #openPair(base: string, quote: string): void {
-    const known = this.bookOf(base, quote)
+    const earlier = this.bookOf(base, quote)
     const book = this.openBook(base, quote)
     const token = this.#tokenAt(base)
-    if (known) this.#contradict('pair_created_twice', [book])
+    if (earlier) this.#contradict('pair_created_twice', [book])
     else if (token.quoteToken !== quote) this.#contradict('pair_of_other_quote_token', [book])
   }
 
   #place({ orderId, token, amount, isBid, tick, ...args }: PlacedArgs & { isFlipOrder: boolean }): void {
     const quoteToken = (this.tokens.get(token) ?? this.#tokenAt(token)).quoteToken ?? NO_TOKEN
-    const known = this.bookOf(token, quoteToken)
-    const book = known ?? this.openBook(token, quoteToken)
+    const earlier = this.bookOf(token, quoteToken)
+    const book = earlier ?? this.openBook(token, quoteToken)
     this.#changed.books.add(book)
-    if (!known) {
+    if (!earlier) {
       this.#changed.tokens.add(token)
       this.#contradict('order_without_pair', [book])
     }

@@ -30,9 +30,9 @@ export function routeOf(books: OrderBooks, from: string, to: string, rules: Rule
   const isStraight = quoteTokenOf(from) === to || quoteTokenOf(to) === from
   const [up, down] = isStraight ? [[from], [to]] : [climb(books, from), climb(books, to)]
   const tokens = [...up, ...down]
-  const known = tokens.map((token) => books.tokens.get(token))
-  if (known.some((token) => token && token.unknownSince !== null)) return refused('unknown', tokens)
-  if (known.includes(undefined)) return refused('no_token', tokens)
+  const ofRoute = tokens.map((token) => books.tokens.get(token))
+  if (ofRoute.some((token) => token && token.unknownSince !== null)) return refused('unknown', tokens)
+  if (ofRoute.includes(undefined)) return refused('no_token', tokens)
   const shared = up.find((token) => down.includes(token))
   const path =
     shared === undefined

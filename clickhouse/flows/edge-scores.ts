@@ -69,9 +69,9 @@ function deviations(log: number, spread: Spread): number | null {
 
 /** The distance that all agree on: the nearest to 0, and 0 if they are on different sides; null without one. */
 function agreed(distances: readonly (number | null)[]): number | null {
-  const known = distances.filter((distance) => distance !== null)
-  if (known.length === 0) return null
-  return Math.max(Math.min(...known), Math.min(Math.max(...known), 0))
+  const measured = distances.filter((distance) => distance !== null)
+  if (measured.length === 0) return null
+  return Math.max(Math.min(...measured), Math.min(Math.max(...measured), 0))
 }
 
 /** How unusual the volume is, by the week and by the hour. */

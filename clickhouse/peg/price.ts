@@ -22,6 +22,9 @@ export const QuoteStatus = z.enum([
 ])
 export type QuoteStatus = z.infer<typeof QuoteStatus>
 
+/** Without a price, these do not say whether anybody would buy: the exchange was not asked, or its answer means nothing. */
+export const INCONCLUSIVE: readonly QuoteStatus[] = ['failed', 'out_of_range', 'too_deep']
+
 /** The sizes at which depth is sampled every minute or five, in whole tokens; that of one token is sampled at every block. */
 export const DEPTH_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
 

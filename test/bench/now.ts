@@ -97,9 +97,10 @@ const api = await startProgram('api/server.js', { ...env, PORT: '0', FREE_REQUES
 const base = api.line.slice('api ready at '.length)
 const root = base.replace(/\/stablecoins$/, '')
 
-const found = new Map<string, number>()
+const contradictions = new Map<string, number>()
 const counts = { answers: 0, refusals: 0 }
-const [PHASES, done] = [new Map<string, number>(), { isSo: false }]
+const answersByPhase = new Map<string, number>()
+const done = { isSo: false }
 let phase = 'calm'
 let addresses: string[] = []
 
@@ -112,21 +113,24 @@ async function ask(which: string, turn: number): Promise<void> {
     await response?.text()
     counts.refusals++
     if (which === 'status')
-      found.set(`${phase}: status ${response?.status}`, (found.get(`${phase}: status ${response?.status}`) ?? 0) + 1)
+      contradictions.set(
+        `${phase}: status ${response?.status}`,
+        (contradictions.get(`${phase}: status ${response?.status}`) ?? 0) + 1,
+      )
     return
   }
   const body = (await response.json()) as never
   counts.answers++
-  PHASES.set(phase, (PHASES.get(phase) ?? 0) + 1)
+  answersByPhase.set(phase, (answersByPhase.get(phase) ?? 0) + 1)
   for (const fault of FAULTS[which]?.(body, [asked, Date.now() / 1000]) ?? [])
-    found.set(`${phase}, ${which}: ${fault}`, (found.get(`${phase}, ${which}: ${fault}`) ?? 0) + 1)
+    contradictions.set(`${phase}, ${which}: ${fault}`, (contradictions.get(`${phase}, ${which}: ${fault}`) ?? 0) + 1)
 }
 
 async function keepAsking(pauseMs: number): Promise<void> {
   for (let turn = 0; !done.isSo; turn++) {
     const which = Object.keys(FAULTS)[turn % Object.keys(FAULTS).length] as string
     await ask(which, Math.floor(turn / Object.keys(FAULTS).length)).catch((error: unknown) =>
-      found.set(String(error), (found.get(String(error)) ?? 0) + 1),
+      contradictions.set(String(error), (contradictions.get(String(error)) ?? 0) + 1),
     )
     await sleep(pauseMs)
   }
@@ -185,8 +189,12 @@ try {
   await rm(dir, { recursive: true, force: true })
 }
 console.log(
-  `${counts.answers} answers about now, ${counts.refusals} refused: ${[...PHASES].map(([name, count]) => `${name} ${count}`).join(', ')}`,
+  `${counts.answers} answers about now, ${counts.refusals} refused: ${[...answersByPhase].map(([name, count]) => `${name} ${count}`).join(', ')}`,
 )
-console.log(found.size === 0 ? '0 contradictions' : `${[...found.values()].reduce((a, b) => a + b, 0)} contradictions`)
-for (const [fault, count] of found) console.log(`${count}: ${fault}`)
+console.log(
+  contradictions.size === 0
+    ? '0 contradictions'
+    : `${[...contradictions.values()].reduce((a, b) => a + b, 0)} contradictions`,
+)
+for (const [fault, count] of contradictions) console.log(`${count}: ${fault}`)
 process.exit(0)

@@ -87,24 +87,22 @@ async function awaitOtherProcess(shared: SharedAnswers, key: string, nowMs: () =
  * at which computing began: under load that may be seconds before it is there.
  */
 function createComputing(memory: AgedAnswers, shared: SharedAnswers | null, nowMs: () => number) {
-  return async (key: string, compute: Compute, signal: AbortSignal): Promise<AgedAnswer> => {
+  const made = async (compute: Compute, signal: AbortSignal): Promise<AgedAnswer> => {
     const startedAt = nowMs()
-    if (shared === null) {
-      const answer = await compute(signal)
-      return memory.keep(key, { answer, ageMs: nowMs() - startedAt })
-    }
+    return { answer: await compute(signal), ageMs: nowMs() - startedAt }
+  }
+  return async (key: string, compute: Compute, signal: AbortSignal): Promise<AgedAnswer> => {
+    if (shared === null) return memory.keep(key, await made(compute, signal))
     const stored = await shared.find(key)
     if (stored && isYoung(stored)) return memory.keep(key, stored)
     // An old answer is better than none if ClickHouse is unreachable.
     if (stored && !memory.has(key)) memory.keep(key, stored)
     const awaited = (await shared.claim(key)) ? null : await awaitOtherProcess(shared, key, nowMs)
     if (awaited) return memory.keep(key, awaited)
-    const claimedAt = nowMs()
     try {
-      const answer = await compute(signal)
-      const made = { answer, ageMs: nowMs() - claimedAt }
-      void shared.put(key, made).then(() => shared.release(key))
-      return memory.keep(key, made)
+      const answer = await made(compute, signal)
+      void shared.put(key, answer).then(() => shared.release(key))
+      return memory.keep(key, answer)
     } catch (error) {
       void shared.release(key)
       throw error

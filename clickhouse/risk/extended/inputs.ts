@@ -7,7 +7,7 @@ import { readSampling, unsampledRanges } from '../../chain/sampling.js'
 import { sellQuotesAt } from '../../depth/depth.js'
 import { depthWithin, EXIT_BPS, sellCostBps } from '../../depth/liquidity.js'
 import { concentrations } from '../../holders/concentrations.js'
-import { DEPTH_SIZES, REFERENCE_STABLE } from '../../peg/price.js'
+import { DEPTH_SIZES, INCONCLUSIVE, REFERENCE_STABLE } from '../../peg/price.js'
 import { toDecimals } from '../../store/values.js'
 import type { RiskInputsRow } from '../inputs.js'
 import { headroomShare } from '../score.js'
@@ -59,7 +59,7 @@ const sizesUpTo = (supply: bigint | null): number[] =>
 
 /** Quotes that say nothing about the market: the exchange refused them, or gave none that is a price. */
 const isUnknown = ({ sell_status, sell_raw }: SellQuote): boolean =>
-  sell_raw === null && (sell_status === 'failed' || sell_status === 'out_of_range' || sell_status === 'too_deep')
+  sell_raw === null && INCONCLUSIVE.includes(sell_status)
 
 function exitOf(
   quotes: readonly SellQuote[],

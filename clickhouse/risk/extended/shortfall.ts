@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DAY_SECONDS } from '../../../process/instants.js'
 import { heldSamples, heldWithin } from '../../peg/held.js'
-import { DEPTH_SIZES, MAX_SAMPLE_SECONDS } from '../../peg/price.js'
+import { DEPTH_SIZES, INCONCLUSIVE, MAX_SAMPLE_SECONDS } from '../../peg/price.js'
 import { defineQuery } from '../../store/define-query.js'
 import { toDecimals } from '../../store/values.js'
 import { UNQUOTED_BPS } from './score.js'
@@ -46,7 +46,7 @@ export const depthsOfDay = defineQuery({
         (${heldSamples({
           table: 'depth_samples',
           columns: `if(sell_raw IS NULL, ${UNQUOTED_BPS * RAW_OF_BPS}, greatest(${SIZE_RAW} - toInt64(assumeNotNull(sell_raw)), 0)) AS shortfall`,
-          where: `size_tokens = ${SIZE} AND sell_status NOT IN ('failed', 'out_of_range', 'too_deep')`,
+          where: `size_tokens = ${SIZE} AND sell_status NOT IN (${INCONCLUSIVE.map((status) => `'${status}'`).join(', ')})`,
           until: AT,
           seconds: DAY_SECONDS,
           most: MAX_DEPTH_SECONDS,

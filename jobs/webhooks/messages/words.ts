@@ -30,29 +30,25 @@ const Break = z.object({
 })
 const Ended = { ended_at: time, ended_block: block, duration_seconds: z.int() }
 const Loss = z.object({ stable: Address, status: z.string(), started_at: time, started_block: block })
-const Anomaly = z.object({
+/** A window of an edge that one of the two rules announces. */
+const FlowWindow = z.object({
   from_token: Address,
   to_token: Address,
   kind: z.enum(['surge', 'drop', 'silence']),
   window_start: time,
   window_end: time,
   observed_flow_usd: z.number(),
+  silent_windows: z.int().nullable(),
+})
+const Anomaly = FlowWindow.extend({
   baseline_mean_usd: z.number(),
   z_score: z.number(),
-  silent_windows: z.int().nullable(),
   longest_silence_windows: z.int().nullable(),
 })
-const Unusual = z.object({
-  from_token: Address,
-  to_token: Address,
-  kind: z.enum(['surge', 'drop', 'silence']),
-  window_start: time,
-  window_end: time,
-  observed_flow_usd: z.number(),
+const Unusual = FlowWindow.extend({
   tx_count: z.int(),
   expected_low_usd: z.number().nullable(),
   expected_high_usd: z.number().nullable(),
-  silent_windows: z.int().nullable(),
 })
 const Drift = z.object({
   component: z.string(),
