@@ -31,8 +31,6 @@ type Health = {
   latency: number
   failures: number
   consecutiveFailures: number
-  /** How often it has given a wrong answer. Right answers to other calls do not make up for it. */
-  wrongAnswers: number
   restsUntil: number
   /** The newest block that it is known to have. */
   head: number | null
@@ -93,7 +91,6 @@ class HealthPool {
         latency: 0,
         failures: 0,
         consecutiveFailures: 0,
-        wrongAnswers: 0,
         restsUntil: 0,
         head: null,
         identity: null,
@@ -160,9 +157,9 @@ class HealthPool {
   distrust(answered: ReadonlySet<Node>): void {
     const asked = this.#pool.filter(({ node }) => answered.has(node)).sort((a, b) => cost(a) - cost(b))
     const [best] = asked
-    // Of reads that were under way together, one counts.
+    // Of reads that were under way together, one counts. Its rest outlasts the read that is tried again.
     if (!best || asked.some(({ restsUntil }) => restsUntil > Date.now())) return
-    rest(best, ++best.wrongAnswers)
+    rest(best, LONGEST_REST_MS)
     this.#log.warn({ node: best.node.name }, 'a node gave a wrong answer: asking the others')
   }
 
@@ -187,7 +184,8 @@ class HealthPool {
       const isRefusal = error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null
       const isAnswer = isRefusal && !isRateLimited(error)
       if (!isAnswer && now >= health.restsUntil) {
-        rest(health, health.consecutiveFailures++, retryAfterMs(error, now))
+        const restMs = Math.min(FIRST_REST_MS * 2 ** health.consecutiveFailures++, LONGEST_REST_MS)
+        rest(health, Math.max(restMs, retryAfterMs(error, now)))
         this.#log.warn({ node: health.node.name, reason: reasonOf(error) }, 'a node failed: asking the others')
       }
       throw error
@@ -246,15 +244,16 @@ async function answersOf<Answer>(nodes: readonly Health[], read: (health: Health
   return answers
 }
 
-/** Counts a failure of a node, which is then asked last for a while: longer with each that it had before. */
-function rest(health: Health, before: number, leastMs = 0): void {
+/** Counts a failure of a node, which is then asked after those that do not rest. */
+function rest(health: Health, restMs: number): void {
   health.failures += WEIGHT * (1 - health.failures)
-  const restMs = Math.min(FIRST_REST_MS * 2 ** before, LONGEST_REST_MS)
-  health.restsUntil = Date.now() + Math.max(restMs, leastMs)
+  health.restsUntil = Date.now() + restMs
 }
 
-/** What it costs to ask a node: its latency, more if it often fails; a resting node is asked last. */
-const cost = ({ latency, failures, restsUntil }: Health): number =>
-  (restsUntil > Date.now() ? 1e9 : 0) + (latency + 1) * (1 + 10 * failures)
+/** What it costs to ask a node: its latency, more if it often fails; of resting nodes, the first to end its rest first. */
+function cost({ latency, failures, restsUntil }: Health): number {
+  const restMs = restsUntil - Date.now()
+  return restMs > 0 ? 1e9 + restMs : (latency + 1) * (1 + 10 * failures)
+}
 
 const nameIdentity = ({ node: { name }, identity }: Health) => ({ name, answer: identity ?? '' })
