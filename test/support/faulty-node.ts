@@ -42,6 +42,18 @@ export type Fault =
   | 'other-hash'
   | 'other-chain'
 
+/** Faults that strike every answer, whatever is in it. */
+const WHOLE_ANSWER: ReadonlySet<Fault> = new Set<Fault>([
+  'refused',
+  'slow',
+  'silent',
+  'rate-limited',
+  'rate-limited-without-an-end',
+  'reset',
+  'garbage',
+  'lagging',
+])
+
 /** A random fault for the n-th request, drawn from `seed`: each kind at its rate, otherwise none. */
 export function seededFaults(seed: number, rates: Partial<Record<Fault, number>>): (request: number) => Fault {
   return (request) => {
@@ -62,6 +74,8 @@ export type FaultyNode = {
   /** What to do with the n-th request, counted from 0. */
   faults: (request: number) => Fault
   requests: () => number
+  /** Number of requests whose answer a fault changed. */
+  strikes: () => number
   /** Number of requests for blocks that it does not have because it lags. */
   beyond: () => number
   close: () => Promise<void>
@@ -163,11 +177,13 @@ async function fallBehind({ method, params }: Call, rpcUrl: string, node: { beyo
 /** A proxy of a real node that damages its answers. */
 export async function faultyNode(rpcUrl: string, faults: (request: number) => Fault): Promise<FaultyNode> {
   let requests = 0
+  let strikes = 0
   const node = { faults, beyond: 0 }
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const fault = node.faults(requests++)
+    if (WHOLE_ANSWER.has(fault)) strikes++
     if (fault === 'refused') return void request.socket.destroy()
     if (fault === 'rate-limited') return void response.writeHead(429, { 'retry-after': '1' }).end('slow down')
     if (fault === 'rate-limited-without-an-end') return void response.writeHead(429).end('slow down')
@@ -183,8 +199,10 @@ export async function faultyNode(rpcUrl: string, faults: (request: number) => Fa
     const answers = [body].flat()
     forgetNewest(answers)
     if (fault === 'pruned') await forget(calls, answers, rpcUrl)
+    const undamaged = JSON.stringify(body)
     damage(calls, answers, fault)
     const text = JSON.stringify(body)
+    if (text !== undamaged) strikes++
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
     if (fault === 'reset') response.write(text.slice(0, text.length / 2), () => request.socket.destroy())
     else response.end(text)
@@ -203,6 +221,7 @@ export async function faultyNode(rpcUrl: string, faults: (request: number) => Fa
       return node.faults
     },
     requests: () => requests,
+    strikes: () => strikes,
     beyond: () => node.beyond,
     close: async () => {
       server.closeAllConnections()
