@@ -19,6 +19,7 @@ def get(url):
 def plain(value):
     if isinstance(value, float) and value != value or value is pandas.NaT or value is pandas.NA: return None
     if hasattr(value, "tolist"): value = value.tolist()
+    if isinstance(value, str): return value.replace(".000Z", "Z")
     if isinstance(value, datetime.datetime):
         value = value.astimezone(datetime.timezone.utc)
         text = value.isoformat(timespec="milliseconds" if value.microsecond else "seconds")
