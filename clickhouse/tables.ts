@@ -2,10 +2,11 @@ import type { Family } from './chain/batches.js'
 import type { Block } from './chain/blocks.js'
 import type { UnknownEvent } from './chain/unknown-events.js'
 import type { DepthSample } from './depth/depth.js'
+import type { ExchangeEvent } from './exchange/events.js'
 import { CHOICES_IN_SPANS, fillFeeChoices, SPAN_START } from './fees/choices.js'
 import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from './fees/fees.js'
 import { FLOW_WINDOW_SECONDS, fillFlowBuckets, fillFlowEdgeStarts, WINDOW_START } from './flows/buckets.js'
-import type { DexFill, DexOrder, DexOrderEnd, DexOrderFlip, DexPair } from './flows/dex.js'
+import type { DexFill, DexOrder, DexOrderFlip, DexPair } from './flows/dex.js'
 import type { Flow } from './flows/flows.js'
 import type { HeldTransfer, VirtualForward } from './flows/transfers.js'
 import type { Transfer } from './holders/transfers.js'
@@ -138,8 +139,8 @@ export const TABLES = {
   dex_pairs: fact<DexPair>({ ...OF_STABLES, family: 'catalogue', kept: 'newest', bits: {} }),
   dex_orders: fact<DexOrder>({ ...OF_ORDERS, bits: { order_id: 128, amount_raw: 128 } }),
   dex_order_flips: fact<DexOrderFlip>({ ...OF_ORDERS, bits: { order_id: 128, amount_raw: 128 } }),
+  exchange_events: fact<ExchangeEvent>({ ...OF_ORDERS, bits: { order_id: 128, amount_raw: 128 } }),
   role_events: fact<RoleEvent>({ ...OF_ORDERS, bits: {} }),
-  dex_order_ends: fact<DexOrderEnd>({ ...OF_LOGS, bits: { order_id: 128 } }),
   dex_fills: fact<DexFill>({ ...OF_LOGS, bits: { order_id: 128, base_raw: 128, quote_raw: 128 } }),
   supply_events: fact<SupplyEvent>({ ...OF_LOGS, bits: { amount_raw: 256 } }),
   pause_events: fact<PauseEvent>({ ...OF_LOGS, bits: {} }),

@@ -33,14 +33,6 @@ export type DexFill = FactPosition & {
   is_partial: boolean
 }
 
-/** An order that was cancelled or that could not flip. */
-export type DexOrderEnd = FactPosition & {
-  kind: 'cancelled' | 'flip_failed'
-  order_id: string
-  maker: string | null
-  reason: string | null
-}
-
 /** An order as placed on the DEX. `quote` is the quote token of `base` at that moment. Integers are decimal strings. */
 export type DexOrder = FactPosition & {
   order_id: string

@@ -1,3 +1,4 @@
+import { EXCHANGE_LOGS } from '../../clickhouse/exchange/events.js'
 import { mergeFacts } from '../../clickhouse/facts/facts.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { BlockRange } from '../chain/block-ranges.js'
@@ -16,15 +17,7 @@ import { FIRST_BLOCK } from './decode.js'
 import { genesisStablecoins } from './genesis-stablecoins.js'
 import type { Scope } from './scope.js'
 
-const TOPICS = topicsOf([
-  'TokenCreated',
-  'QuoteTokenUpdate',
-  'PairCreated',
-  'OrderPlaced',
-  'OrderFlipped',
-  'RoleMembershipUpdated',
-  'RoleAdminUpdated',
-])
+const TOPICS = topicsOf([...EXCHANGE_LOGS, 'RoleMembershipUpdated', 'RoleAdminUpdated'])
 const FILTER = { topics: [TOPICS] }
 /** The bloom filter of a block without logs. */
 const NO_LOGS = logsBloom([])

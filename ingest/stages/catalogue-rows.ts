@@ -1,14 +1,23 @@
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import { keptTexts } from '../../clickhouse/stablecoins/texts.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import { dexOrderFlips, dexPairs } from './dex-orders.js'
+import { dexOrderFlips, dexPairs, exchangeEvents } from './dex-orders.js'
 import { roleEvents } from './roles.js'
 import { type EventBlock, position } from './rows.js'
 
-/** What is needed to read later blocks: stables, their quote tokens, books, orders, and who may issue which stable. */
+/**
+ * What is needed to read later blocks: stables, their quote tokens, books, orders, all that changes what the exchange quotes,
+ * and who may issue which stable.
+ */
 export type Catalogue = Pick<
   Facts,
-  'stablecoins' | 'quote_token_updates' | 'dex_pairs' | 'dex_orders' | 'dex_order_flips' | 'role_events'
+  | 'stablecoins'
+  | 'quote_token_updates'
+  | 'dex_pairs'
+  | 'dex_orders'
+  | 'dex_order_flips'
+  | 'exchange_events'
+  | 'role_events'
 >
 
 /** The quote token of `stable` at this point of the log; undefined for one of which no creation is known. */
@@ -30,6 +39,7 @@ export function catalogueRows(
     dex_pairs: dexPairs(block, events),
     dex_orders: [],
     dex_order_flips: dexOrderFlips(block, events),
+    exchange_events: exchangeEvents(block, events),
     role_events: roleEvents(block, events),
   }
   // A stable's quote token may change, or be set, within the block.

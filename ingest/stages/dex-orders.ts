@@ -1,8 +1,8 @@
-import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from '../../clickhouse/flows/dex.js'
+import { contentOf, type ExchangeEvent, isExchangeLog } from '../../clickhouse/exchange/events.js'
+import type { DexFill, DexOrderFlip, DexPair } from '../../clickhouse/flows/dex.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { OrderTerms } from '../knowledge/orders.js'
 import { type EventBlock, rowsOf } from './rows.js'
-
 import { legOf } from './swaps.js'
 
 type Events = readonly ChainEvent[]
@@ -29,18 +29,13 @@ export const dexOrderFlips = (block: EventBlock, events: Events): DexOrderFlip[]
     }
   })
 
-/** The orders that were cancelled in a block, or could not flip. */
-export const dexOrderEnds = (block: EventBlock, events: Events): DexOrderEnd[] =>
-  rowsOf(block, events, (event) => {
-    if (event.name === 'OrderCancelled') {
-      return { kind: 'cancelled', order_id: event.args.orderId.toString(), maker: null, reason: null }
-    }
-    if (event.name === 'FlipFailed') {
-      const { orderId, maker, reason } = event.args
-      return { kind: 'flip_failed', order_id: orderId.toString(), maker, reason }
-    }
-    return null
-  })
+/** The logs of a block that change what the exchange quotes. */
+export const exchangeEvents = ({ number, time }: EventBlock, events: Events): ExchangeEvent[] =>
+  events.flatMap((event) =>
+    isExchangeLog(event)
+      ? [{ ...contentOf(event), block_number: number, log_index: event.logIndex, block_time: time }]
+      : [],
+  )
 
 /** The fills of a block. `orderOf` returns the terms that an order had at an event. */
 export const dexFills = (

@@ -1,7 +1,6 @@
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
-import { dexOrderEnds } from './dex-orders.js'
 import { feeDistributions, feeElections, feePoolEvents, feesPaid } from './fees.js'
 import { rewardClaims, rewardDistributions, rewardRecipients, supplyEvents } from './rewards.js'
 import { logoUpdates, pauseEvents, policyEvents, quoteTokenProposals } from './token-administration.js'
@@ -9,7 +8,6 @@ import { heldTransfers, virtualForwards } from './transfers.js'
 
 /** The facts that follow from a block's logs alone. `events` are the decoded logs. */
 export const logFacts = (block: BlockWithLogs, events: readonly ChainEvent[]): Partial<Facts> => ({
-  dex_order_ends: dexOrderEnds(block, events),
   supply_events: supplyEvents(block, events),
   pause_events: pauseEvents(block, events),
   policy_events: policyEvents(block, events),

@@ -1,22 +1,15 @@
 import { encodeFunctionData, type Hex, multicall3Abi, numberToHex, toFunctionSelector } from 'viem'
 import { z } from 'zod'
 import { type ExchangeLog, OrderBooks } from '../../clickhouse/exchange/books.js'
+import { isExchangeLog } from '../../clickhouse/exchange/events.js'
 import { type Question, quote } from '../../clickhouse/exchange/quote.js'
 import type { Rules } from '../../clickhouse/exchange/rules.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { GENESIS_TOKENS, MULTICALL3, STABLECOIN_DEX } from '../../ingest/chain/addresses.js'
-import type { ChainEvent } from '../../ingest/chain/event-types.js'
 import { decodeLog } from '../../ingest/chain/events.js'
 import { RawLog } from '../../ingest/chain/rpc-answers.js'
 import { decodeResults } from '../../ingest/sources/multicall.js'
 import type { Rpc } from '../../local/chain/rpc.js'
-
-const NAMES = {
-  ...{ TokenCreated: true, QuoteTokenUpdate: true, PauseStateUpdate: true, PairCreated: true, OrderPlaced: true },
-  ...{ OrderFilled: true, OrderFlipped: true, FlipFailed: true, OrderCancelled: true },
-} satisfies Record<ExchangeLog['name'], true>
-const isOfExchange = (event: ChainEvent | null): event is ChainEvent & ExchangeLog =>
-  event !== null && event.name in NAMES
 
 /** Blocks that are read in one request. */
 const RANGE = 200
@@ -28,7 +21,7 @@ export async function exchangeLogs(rpc: Rpc, head: number): Promise<Map<number, 
     const range = { fromBlock: numberToHex(from), toBlock: numberToHex(Math.min(from + RANGE - 1, head)) }
     for (const log of z.array(RawLog).parse(await rpc.call('eth_getLogs', [range]))) {
       const event = decodeLog(log)
-      if (!isOfExchange(event)) continue
+      if (!event || !isExchangeLog(event)) continue
       const logs = byBlock.get(log.blockNumber)
       if (logs) logs.push(event)
       else byBlock.set(log.blockNumber, [event])

@@ -64,7 +64,18 @@ test('an order that flips keeps its id, and each of its fills has the side and p
       { is_bid: false, tick: 20 },
       { is_bid: true, tick: -10 },
     ])
-    expect(await rows(`SELECT kind FROM dex_order_ends ${of}`)).toEqual([{ kind: 'flip_failed' }])
+    expect(await rows(`SELECT event FROM exchange_events ${of}`)).toEqual(
+      [
+        'OrderPlaced',
+        'OrderFilled',
+        'OrderFlipped',
+        'OrderFilled',
+        'OrderFlipped',
+        'OrderFilled',
+        'OrderFilled',
+        'FlipFailed',
+      ].map((event) => ({ event })),
+    )
     const swapped = `SELECT toString(amount_in_raw) AS paid, toString(amount_out_raw) AS got FROM flows
                      WHERE kind = 'swap' AND '${token}' IN (from_token, to_token) ORDER BY block_number`
     expect(await rows(swapped)).toEqual([

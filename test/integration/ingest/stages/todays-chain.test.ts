@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { encodeFunctionData, type Hex, keccak256, numberToHex, parseEventLogs, toEventSelector, toHex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
 import { expect } from 'vitest'
+import { EXCHANGE_LOGS } from '../../../../clickhouse/exchange/events.js'
 import { READ_EVENTS } from '../../../../ingest/chain/events.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
@@ -184,7 +185,7 @@ type Placed = { blockNumber: string; logIndex: string; topics: string[] }
 const TABLES = {
   held_transfers: ['TransferBlocked', 'ReceiptClaimed', 'ReceiptBurned'],
   dex_order_flips: ['OrderFlipped'],
-  dex_order_ends: ['OrderCancelled', 'FlipFailed'],
+  exchange_events: EXCHANGE_LOGS,
   logo_updates: ['LogoURIUpdated'],
   role_events: ['RoleMembershipUpdated', 'RoleAdminUpdated'],
   policy_events: [
@@ -203,7 +204,7 @@ async function expectRows(chain: T12Chain, clickhouse: ClickHouseClient): Promis
   >
   for (const [table, names] of Object.entries(TABLES)) {
     const places = events
-      .filter(({ eventName }) => names.includes(eventName))
+      .filter(({ eventName }) => (names as readonly string[]).includes(eventName))
       .map((log) => `${Number(log.blockNumber)} ${Number(log.logIndex)}`)
     const rows = await rowsOf<{ place: string }>(
       clickhouse,

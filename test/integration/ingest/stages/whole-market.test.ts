@@ -4,6 +4,8 @@ import { Abis, Addresses } from 'viem/tempo'
 import { test as base, expect } from 'vitest'
 import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import { rulesAt } from '../../../../clickhouse/exchange/rules.js'
+import { snapshotOf } from '../../../../clickhouse/exchange/snapshots.js'
+import { storedBooks } from '../../../../clickhouse/exchange/stored-blocks.js'
 import type { FactTable } from '../../../../clickhouse/facts/facts.js'
 import { FIRST_TRADING_BLOCK, SETUP } from '../../../../local/chain/clock.js'
 import { createRpc, type Rpc } from '../../../../local/chain/rpc.js'
@@ -108,12 +110,14 @@ async function logsOfDex() {
   return parseEventLogs({ abi: Abis.stablecoinDex, logs: logs as never })
 }
 
-test('books rebuilt from logs alone quote what the exchange does, to the base unit, and refuse what it refuses', async () => {
-  const forks = process.env.LOCAL_FORK === 'T12' ? ['T3', 'T5', 'T12'] : ['T3']
-  const rules = rulesAt(
-    forks.map((name) => ({ name, activation_time: 0 })),
-    0,
-  )
+const FORKS = (process.env.LOCAL_FORK === 'T12' ? ['T3', 'T5', 'T12'] : ['T3']).map((name) => ({
+  ...{ name, activation_time: 0 },
+}))
+
+test('books rebuilt from logs alone quote what the exchange does, to the base unit, and refuse what it refuses', async ({
+  clickhouse,
+}) => {
+  const rules = rulesAt(FORKS, 0)
   const compares = (block: number): boolean => block <= FIRST_TRADING_BLOCK || block % 8 === 0
   const { asked, answers, differences, books } = await compareQuotes(node(), chain.head, { rules, compares })
   expect(differences.slice(0, 5)).toEqual([])
@@ -121,6 +125,8 @@ test('books rebuilt from logs alone quote what the exchange does, to the base un
   expect(asked).toBeGreaterThan(10_000)
   for (const status of ['quoted', 'no_liquidity', 'no_pair', 'paused', 'overflow'])
     expect([...answers.keys()]).toContain(status)
+  const { block, ...stored } = snapshotOf(await storedBooks(clickhouse, chain.head, FORKS))
+  expect({ ...stored, block: chain.head }).toEqual(snapshotOf(books))
 })
 
 const lower = <Value>(value: Value): Value => (typeof value === 'string' ? value.toLowerCase() : value) as Value
@@ -159,7 +165,7 @@ test('fills, cancellations and pairs are those of the chain, with the terms of t
   expect(cancelled.length).toBeGreaterThan(3)
   expect(
     await rows(
-      `SELECT toString(order_id) AS order_id FROM dex_order_ends WHERE kind = 'cancelled' ORDER BY block_number, log_index`,
+      `SELECT toString(order_id) AS order_id FROM exchange_events WHERE event = 'OrderCancelled' ORDER BY block_number, log_index`,
     ),
   ).toEqual(cancelled.map((order_id) => ({ order_id })))
 

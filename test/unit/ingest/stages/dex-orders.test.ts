@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ChainEvent } from '../../../../ingest/chain/event-types.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
 import { createOrders, type FoundOrder } from '../../../../ingest/knowledge/orders.js'
-import { dexFills, dexOrderEnds, dexOrderFlips, dexPairs } from '../../../../ingest/stages/dex-orders.js'
+import { dexFills, dexOrderFlips, dexPairs, exchangeEvents } from '../../../../ingest/stages/dex-orders.js'
 
 const BASE = `0x20c0${'0'.repeat(35)}a` as Hex
 const QUOTE = Addresses.pathUsd
@@ -65,7 +65,7 @@ describe('an order that flips under its own id', () => {
   })
 })
 
-test('pairs, flips and cancelled or filled orders are read from their logs', () => {
+test('pairs, flips and cancelled or failed orders are read from their logs', () => {
   const key = `0x${'c'.repeat(64)}`
   const events = [
     emitted('PairCreated', { key, base: BASE, quote: QUOTE }, 0),
@@ -74,9 +74,11 @@ test('pairs, flips and cancelled or filled orders are read from their logs', () 
     flip(7n, true, -10, 3),
   ]
   expect(dexPairs(block, events)).toEqual([{ base: BASE, quote: QUOTE, pair_key: key, ...place(0) }])
-  expect(dexOrderEnds(block, events)).toEqual([
-    { kind: 'cancelled', order_id: (2n ** 127n).toString(), maker: null, reason: null, ...place(1) },
-    { kind: 'flip_failed', order_id: '6', maker: MAKER, reason: '0xbb55fd27', ...place(2) },
+  expect(exchangeEvents(block, events)).toMatchObject([
+    { event: 'PairCreated', token: BASE, quote: QUOTE, log_index: 0 },
+    { event: 'OrderCancelled', order_id: (2n ** 127n).toString(), log_index: 1 },
+    { event: 'FlipFailed', order_id: '6', log_index: 2 },
+    { event: 'OrderFlipped', order_id: '7', maker: MAKER, token: BASE, amount_raw: '500', is_bid: true, tick: -10 },
   ])
   expect(dexOrderFlips(block, events)).toEqual([
     { order_id: '7', maker: MAKER, base: BASE, is_bid: true, tick: -10, amount_raw: '500', flip_tick: 10, ...place(3) },

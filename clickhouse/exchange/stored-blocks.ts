@@ -1,0 +1,90 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { allStablecoins } from '../stablecoins/stablecoins.js'
+import { defineColumns } from '../store/define-query.js'
+import { integerText } from '../store/values.js'
+import { type ExchangeBlock, type ExchangeLog, OrderBooks } from './books.js'
+import { EXCHANGE_LOGS, exchangeLogOf } from './events.js'
+import { type ForkTime, type Rules, rulesAt } from './rules.js'
+
+/** More than any index of a log. */
+const LAST_LOG = 2 ** 32 - 1
+/** Rows that are read at once. */
+const PAGE = 50_000
+
+/** `at`: the block's time in unix seconds. */
+const eventPage = defineColumns({
+  name: 'exchange_events',
+  params: z.object({ after_block: z.int(), after_log: z.int(), to_block: z.int() }),
+  columns: {
+    block_number: z.int(),
+    log_index: z.int(),
+    at: z.int(),
+    event: z.enum(EXCHANGE_LOGS),
+    token: z.string(),
+    quote: z.string(),
+    order_id: integerText,
+    maker: z.string(),
+    amount_raw: integerText,
+    is_bid: z.boolean(),
+    tick: z.int(),
+    flip_tick: z.int(),
+    is_flip: z.boolean(),
+    is_partial: z.boolean(),
+    is_paused: z.boolean(),
+  },
+  sql: `
+    SELECT toUInt32(number) AS block_number, log_index, toUnixTimestamp(block_time) AS at, event, token, quote,
+           toString(order_id) AS order_id, maker, toString(amount_raw) AS amount_raw, is_bid, tick, flip_tick, is_flip, is_partial,
+           is_paused
+    FROM (SELECT * EXCEPT block_number, block_number AS number FROM exchange_events)
+    WHERE (number, log_index) > ({after_block: UInt64}, {after_log: UInt32}) AND number <= {to_block: UInt64}
+    ORDER BY number, log_index LIMIT ${PAGE}`,
+})
+
+type Page = Awaited<ReturnType<typeof eventPage>>
+type Row = { [Name in keyof Page]: Page[Name][number] }
+
+const rowsOf = (page: Page): Row[] =>
+  page.block_number.map(
+    (_, i) => Object.fromEntries(Object.entries(page).map(([name, values]) => [name, values[i]])) as Row,
+  )
+
+/**
+ * The stored blocks after `after` and up to `to` with logs that change what the exchange quotes, in order, each whole. What is
+ * not stored is not told from what was not logged: `to` must not be beyond what the catalogue covers from the first block.
+ */
+async function* storedBlocks(
+  clickhouse: ClickHouseClient,
+  { after, to }: { after: number; to: number },
+  forks: readonly ForkTime[],
+): AsyncGenerator<ExchangeBlock> {
+  let block: { number: number; rules: Rules; logs: ExchangeLog[] } | undefined
+  let place = { after_block: after, after_log: LAST_LOG }
+  for (let isLast = false; !isLast; ) {
+    const rows = rowsOf(await eventPage(clickhouse, { ...place, to_block: to }))
+    for (const { block_number: number, at, ...event } of rows) {
+      if (block && block.number !== number) yield block
+      if (block?.number !== number) block = { number, rules: rulesAt(forks, at), logs: [] }
+      block.logs.push(exchangeLogOf(event))
+      place = { after_block: number, after_log: event.log_index }
+    }
+    isLast = rows.length < PAGE
+  }
+  if (block) yield block
+}
+
+/**
+ * The books at the end of block `to`, from the stored logs of all blocks up to it. `forks`: when each came to the chain, in unix
+ * seconds.
+ */
+export async function storedBooks(
+  clickhouse: ClickHouseClient,
+  to: number,
+  forks: readonly ForkTime[],
+): Promise<OrderBooks> {
+  const genesis = await allStablecoins(clickhouse, { before_block: 1 })
+  const books = new OrderBooks(genesis.map(({ stable, quote_token }) => ({ token: stable, quoteToken: quote_token })))
+  for await (const block of storedBlocks(clickhouse, { after: 0, to }, forks)) books.apply(block)
+  return books
+}
