@@ -153,12 +153,15 @@ export function jsonRpcAt(nodeUrl: string, options: Options): JsonRpc {
     return resultOf((answer ?? undefined) as Answer | undefined, call, url)
   }
 
-  /** Sends calls in one request. Resolves to those that are not answered; rejects if none is. */
-  async function sendTogether(calls: readonly Waiting[]): Promise<Waiting[]> {
+  /**
+   * Sends calls in one request. Resolves to how many the node answers in it, and to the calls that are not answered; rejects if
+   * it refuses them all at once.
+   */
+  async function sendTogether(calls: readonly Waiting[]): Promise<{ together: number; unanswered: Waiting[] }> {
     const [only] = calls as [Waiting]
     if (calls.length === 1) {
       only.resolve(await single(only.call))
-      return []
+      return { together: 1, unanswered: [] }
     }
     const answers = [await post(`[${calls.map(({ encoded }) => encoded).join()}]`)].flat().filter(isAnswer)
     const byId = new Map(answers.map((answer) => [String(answer.id), answer]))
@@ -171,14 +174,31 @@ export function jsonRpcAt(nodeUrl: string, options: Options): JsonRpc {
         only.call,
         url,
       )
-    for (const { call, id, resolve, reject } of answered) {
+    const refused = new Map<number, Array<Waiting & { error: unknown }>>()
+    for (const waiting of answered) {
+      const answer = byId.get(String(waiting.id))
       try {
-        resolve(resultOf(byId.get(String(id)), call, url))
+        waiting.resolve(resultOf(answer, waiting.call, url))
       } catch (error) {
-        reject(error)
+        const code = answer?.error?.code ?? 0
+        if (isRateLimited(error)) waiting.reject(error)
+        else refused.set(code, [...(refused.get(code) ?? []), { ...waiting, error }])
       }
     }
-    return unanswered
+    // Some nodes refuse a batch call by call. Only alone does a call show whether it is meant, and those that were refused alike.
+    let together = answered.length
+    for (const [first, ...others] of refused.values()) {
+      if (!first) continue
+      try {
+        first.resolve(await single(first.call))
+        together -= others.length + 1
+        unanswered.push(...others)
+      } catch (error) {
+        first.reject(error)
+        for (const { reject, error: ownError } of others) reject(ownError)
+      }
+    }
+    return { together, unanswered }
   }
 
   /**
@@ -194,11 +214,12 @@ export function jsonRpcAt(nodeUrl: string, options: Options): JsonRpc {
       const rest = left.slice(most)
       const began = performance.now()
       try {
-        const unanswered = await inTurn(() => sendTogether(part))
+        const { together, unanswered } = await inTurn(() => sendTogether(part))
         left = [...unanswered, ...rest]
-        if (unanswered.length > 0) {
+        if (together < part.length) {
           failure = new RpcAnswerError('the batch lacks answers')
-          most = part.length - unanswered.length
+          most = together || Math.floor(part.length / 2)
+          if (left.length === 0) size.failed(batch.length, 0, most)
           continue
         }
         if (failure !== undefined) size.failed(batch.length, 0, most)

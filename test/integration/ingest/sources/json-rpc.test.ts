@@ -45,7 +45,8 @@ test('calls travel in batches, and answers in any order reach their own calls', 
   })
   const node = jsonRpcAt(url, OPTIONS)
   const ended = await Promise.allSettled([0, 1, 2, 3, 4, 5, 6].map((n) => node.batched(call('echo', n))))
-  expect(sizes.sort()).toEqual([3, 3, 'alone'])
+  // The refused one is asked again alone, in case the node meant the batch.
+  expect(sizes.sort()).toEqual([3, 3, 'alone', 'alone'])
   expect(ended.map((end) => (end.status === 'fulfilled' ? end.value : end.reason.details))).toEqual([
     ...[0, 1, 2, 3, 'four', 5, 6],
   ])
@@ -117,6 +118,24 @@ test.for<[string, (most: number) => Answer]>([
   [
     'answers only the first ones',
     (most) => (calls, response) => send(response, (calls as Call[]).slice(0, most).map(answerTo)),
+  ],
+  [
+    'refuses each call of more',
+    () => (calls, response) =>
+      send(
+        response,
+        [calls].flat().map(({ id }) => ({ id, error: { code: -32600, message: 'too many calls in a batch' } })),
+      ),
+  ],
+  [
+    'answers the first ones and refuses the others',
+    (most) => (calls, response) =>
+      send(
+        response,
+        [calls]
+          .flat()
+          .map((one, i) => (i < most ? answerTo(one) : { id: one.id, error: { code: -32003, message: 'large' } })),
+      ),
   ],
   ['hangs up at more', () => (_, response) => void response.destroy()],
 ])('the batches of a node that %s are soon as small as it takes them', async ([, refuse], { nodeWith }) => {
