@@ -1,20 +1,25 @@
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 
-const CONTINUE = 'HTTP/1.1 100'
+/** An interim response, whatever it says, but for the one that changes the protocol. */
+const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d/
+const STATUS_LENGTH = 'HTTP/1.1 100'.length
 const HEAD_END = '\r\n\r\n'
 /** Longer heads are left to undici, which refuses them. */
 const MAX_HEAD_BYTES = 16_384
 const NOTHING = Buffer.alloc(0)
 
-/** Whether bytes are the start of a `100 Continue`, or may be when there are more of them. */
-const mayBeContinue = (bytes: Buffer): boolean =>
-  CONTINUE.startsWith(bytes.toString('latin1', 0, CONTINUE.length)) && bytes.length < MAX_HEAD_BYTES
+/** Whether bytes are the start of an interim response, or may be when there are more of them. */
+function mayBeInterim(bytes: Buffer): boolean {
+  const start = bytes.toString('latin1', 0, STATUS_LENGTH)
+  const fits = start.length < STATUS_LENGTH ? 'HTTP/1.1 1'.startsWith(start.slice(0, 10)) : INTERIM.test(start)
+  return fits && bytes.length < MAX_HEAD_BYTES
+}
 
-/** The bytes after every complete `100 Continue` at their start. */
-function afterContinue(bytes: Buffer): Buffer {
+/** The bytes after every complete interim response at their start. */
+function afterInterim(bytes: Buffer): Buffer {
   let rest = bytes
-  while (rest.length >= CONTINUE.length && mayBeContinue(rest)) {
+  while (rest.length >= STATUS_LENGTH && mayBeInterim(rest)) {
     const end = rest.indexOf(HEAD_END)
     if (end === -1) break
     rest = rest.subarray(end + HEAD_END.length)
@@ -23,13 +28,13 @@ function afterContinue(bytes: Buffer): Buffer {
 }
 
 /**
- * A connection whose reader does not get any `100 Continue` before a response. undici ends the connection at one that it did not ask
- * for, although a receiver or a proxy before it may send interim responses at any time (RFC 9110, 15.2); it skips others itself. One
- * request at a time: what is read first after something was written is the start of a response.
+ * A connection whose reader does not get interim responses before a response. undici ends the connection at a `100 Continue` that
+ * it did not ask for, although a receiver or a proxy before it may send interim responses at any time (RFC 9110, 15.2). One request
+ * at a time: what is read first after something was written is the start of a response.
  */
-export function withoutContinue(socket: Socket): Socket {
+export function withoutInterim(socket: Socket): Socket {
   const { read, write } = socket
-  /** The start of a response, as long as it may be a `100 Continue`; null after that. */
+  /** The start of a response, as long as it may be an interim response; null after that. */
   let start: Buffer | null = null
   socket.write = ((...given: Parameters<typeof write>) => {
     start ??= NOTHING
@@ -39,8 +44,8 @@ export function withoutContinue(socket: Socket): Socket {
     for (;;) {
       const chunk: Buffer | null = read.call(socket, size)
       if (start === null || chunk === null) return chunk
-      const bytes = afterContinue(start.length === 0 ? chunk : Buffer.concat([start, chunk]))
-      start = mayBeContinue(bytes) ? bytes : null
+      const bytes = afterInterim(start.length === 0 ? chunk : Buffer.concat([start, chunk]))
+      start = mayBeInterim(bytes) ? bytes : null
       if (start === null) return bytes
     }
   }

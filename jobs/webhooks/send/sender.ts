@@ -3,7 +3,7 @@ import { Agent, buildConnector } from 'undici'
 import { type TargetRules, urlProblem } from '../../../clickhouse/webhooks/targets.js'
 import { checkedLookup, type Resolve } from '../guard/checked-lookup.js'
 import { exchange, type Outcome } from './exchange.js'
-import { withoutContinue } from './interim.js'
+import { withoutInterim } from './interim.js'
 
 /** The outcome and timing of an attempt. */
 export type Exchange = Outcome & { startedAt: Date; durationMs: number }
@@ -71,7 +71,7 @@ export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: Sende
     bodyTimeout: 0,
     connect: (options, callback) =>
       connect(options, (...[error, socket]) =>
-        error === null ? callback(null, withoutContinue(socket)) : callback(error, null),
+        error === null ? callback(null, withoutInterim(socket)) : callback(error, null),
       ),
   })
   // Checked again, although the URL was checked when the subscription was created: the rules may have changed since.

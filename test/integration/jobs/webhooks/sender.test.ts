@@ -320,6 +320,7 @@ const INTERIM: Record<string, string> = {
   '102': 'HTTP/1.1 102 Processing\r\n\r\n',
   '103': 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n',
   several: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n',
+  '103 before 100': 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
   none: '',
 }
 
