@@ -22,6 +22,7 @@ import { analysisRoute } from './stablecoins/analysis.js'
 
 import { averagesRoute } from './stablecoins/averages.js'
 import { badgeRoutes } from './stablecoins/badge.js'
+import { bookRoute } from './stablecoins/book.js'
 import { curatedBriefings } from './stablecoins/briefings/briefings.js'
 import { allPegSeriesRoute, depthSeriesRoute, pegWindowSeriesRoute } from './stablecoins/columns.js'
 import { depthRoute } from './stablecoins/depth.js'
@@ -60,6 +61,7 @@ export const publicRoutes =
       feeEconomicsRoute,
       riskRoute,
       reservesRoute,
+      bookRoute,
       depthRoute,
       liquidityRoute,
       flowsRoute,

@@ -234,6 +234,13 @@ export const TABLES = {
     grows: { with: 'transactions' },
   }),
   peg_windows: table({ ...STATE, time: 'as_of', isMerged: false }),
+  exchange_snapshots: table({
+    ...WRITTEN,
+    time: 'block_time',
+    isPartitioned: false,
+    kept: 'newest',
+    grows: { with: 'transactions' },
+  }),
 
   peg_breaks: table({
     ...OF_SLOTS,

@@ -10,6 +10,7 @@ type Piece = {
 /** An order that rests in a book, with what remains of it. */
 export type Order = Piece & {
   readonly id: bigint
+  readonly maker: string
   readonly book: Book
   readonly isBid: boolean
   readonly tick: number

@@ -2,7 +2,15 @@ import { REFERENCE_STABLE } from '../peg/price.js'
 import { Book, type Order } from './book.js'
 import type { Rules } from './rules.js'
 
-type PlacedArgs = { orderId: bigint; token: string; amount: bigint; isBid: boolean; tick: number; flipTick: number }
+type PlacedArgs = {
+  orderId: bigint
+  maker: string
+  token: string
+  amount: bigint
+  isBid: boolean
+  tick: number
+  flipTick: number
+}
 type FilledArgs = { orderId: bigint; amountFilled: bigint; partialFill: boolean }
 
 /** A log that changes what the exchange quotes; every change of it has one. Addresses are in lower case. */
@@ -114,6 +122,11 @@ export class OrderBooks {
   /** The book of a pair; undefined if it was never opened. */
   bookOf(base: string, quote: string): Book | undefined {
     return this.#books.get(bookKey(base, quote))
+  }
+
+  /** How many orders stand. */
+  get orderCount(): number {
+    return this.#orders.size
   }
 
   books(): Iterable<Book> {
@@ -231,7 +244,7 @@ export class OrderBooks {
     else if (token.quoteToken !== quote) this.#contradict('pair_of_other_quote_token', [book])
   }
 
-  #place({ orderId, token, amount, isBid, tick, ...args }: PlacedArgs & { isFlipOrder: boolean }): void {
+  #place({ orderId, maker, token, amount, isBid, tick, ...args }: PlacedArgs & { isFlipOrder: boolean }): void {
     const quoteToken = (this.tokens.get(token) ?? this.#tokenAt(token)).quoteToken ?? NO_TOKEN
     const earlier = this.bookOf(token, quoteToken)
     const book = earlier ?? this.openBook(token, quoteToken)
@@ -246,7 +259,7 @@ export class OrderBooks {
       if (first) return
     } else this.lastOrderId = orderId
     const flip = args.isFlipOrder ? { amount, tick: args.flipTick } : null
-    this.addOrder({ id: orderId, book, isBid, tick, base: amount, quote: 0n, flip, run: undefined })
+    this.addOrder({ id: orderId, maker, book, isBid, tick, base: amount, quote: 0n, flip, run: undefined })
   }
 
   #fill({ orderId, amountFilled, partialFill }: FilledArgs): void {
@@ -279,7 +292,7 @@ export class OrderBooks {
     order.book.sideOf(order.isBid).remove(order)
   }
 
-  #flip({ orderId, token, amount, isBid, tick, flipTick }: PlacedArgs): void {
+  #flip({ orderId, maker, token, amount, isBid, tick, flipTick }: PlacedArgs): void {
     const filled = this.#filledFlip(orderId)
     if (!filled?.flip) return
     const { book, flip } = filled
@@ -290,8 +303,8 @@ export class OrderBooks {
       tick === flip.tick &&
       flipTick === filled.tick
     if (!isSame) this.#contradict('flip_on_other_terms', this.#booksWith(token, book))
-    const run = undefined
-    this.addOrder({ id: orderId, book, isBid, tick, base: amount, quote: 0n, flip: { amount, tick: flipTick }, run })
+    const returned = { amount, tick: flipTick }
+    this.addOrder({ id: orderId, maker, book, isBid, tick, base: amount, quote: 0n, flip: returned, run: undefined })
   }
 
   /** The filled order that a log flips, or fails to flip; it waits for no other. Undefined if there is none. */

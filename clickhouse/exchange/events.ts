@@ -53,15 +53,12 @@ const NAMES: ReadonlySet<string> = new Set(
 )
 export const EXCHANGE_LOGS = [...NAMES] as ReadonlyArray<ExchangeLog['name']>
 
-/** An exchange's log as it comes from the chain: of orders that are placed or flip, with their maker. */
-type WithMaker = ExchangeLog & { args: { maker?: string } }
-
 /** Whether an event changes what the exchange quotes. */
-export const isExchangeLog = <Event extends { name: string }>(event: Event): event is Event & WithMaker =>
+export const isExchangeLog = <Event extends { name: string }>(event: Event): event is Event & ExchangeLog =>
   NAMES.has(event.name)
 
 /** What is stored of a log. */
-export function contentOf(log: WithMaker): Content {
+export function contentOf(log: ExchangeLog): Content {
   const event = log.name
   switch (log.name) {
     case 'TokenCreated':
@@ -74,7 +71,7 @@ export function contentOf(log: WithMaker): Content {
       return { ...NOTHING, event, token: log.args.base, quote: log.args.quote }
     case 'OrderPlaced':
     case 'OrderFlipped': {
-      const { orderId, maker = '', token, amount, isBid: is_bid, tick, flipTick: flip_tick } = log.args
+      const { orderId, maker, token, amount, isBid: is_bid, tick, flipTick: flip_tick } = log.args
       const is_flip = log.name === 'OrderPlaced' && log.args.isFlipOrder
       const terms = { order_id: `${orderId}`, maker, token, amount_raw: `${amount}`, is_bid, tick, flip_tick, is_flip }
       return { ...NOTHING, event, ...terms }
@@ -91,9 +88,9 @@ export function contentOf(log: WithMaker): Content {
 
 /** The log of which this is stored. */
 export function exchangeLogOf(stored: Content & Pick<ExchangeEvent, 'log_index'>): ExchangeLog {
-  const { event, token, quote, is_bid: isBid, tick, flip_tick: flipTick } = stored
+  const { event, maker, token, quote, is_bid: isBid, tick, flip_tick: flipTick } = stored
   const [logIndex, orderId, amount] = [stored.log_index, BigInt(stored.order_id), BigInt(stored.amount_raw)]
-  const order = { orderId, token, amount, isBid, tick, flipTick }
+  const order = { orderId, maker, token, amount, isBid, tick, flipTick }
   switch (event) {
     case 'TokenCreated':
       return { name: event, logIndex, address: '', args: { token, quoteToken: quote } }

@@ -1,3 +1,5 @@
+import type { ForkTime } from '../chain/forks.js'
+
 /** What the chain's forks changed in the exchange. */
 export type Rules = {
   /** Whether a quote is refused if a token that is sold on its way is paused: since T3. */
@@ -13,9 +15,6 @@ export type Rules = {
    */
   roundsByOrder: boolean
 }
-
-/** A fork and when it becomes active, in unix seconds. */
-export type ForkTime = { name: string; activation_time: number }
 
 /** The exchange's rules in a block of this time, in unix seconds. A fork that is not listed is not active. */
 export function rulesAt(forks: readonly ForkTime[], time: number): Rules {

@@ -1,8 +1,10 @@
 import type { Side } from './book.js'
 import { type Contradiction, OrderBooks } from './books.js'
 
-/** An order: its id, what remains of it, and of a flip order its amount and the tick that it flips to. */
-type OrderSnapshot = [id: string, remaining: string] | [id: string, remaining: string, amount: string, flipTick: number]
+/** An order: its id, its maker, what remains of it, and of a flip order its amount and the tick that it flips to. */
+type OrderSnapshot =
+  | [id: string, maker: string, remaining: string]
+  | [id: string, maker: string, remaining: string, amount: string, flipTick: number]
 
 /** The levels of a side, best first; their orders, first to be filled first. */
 type SideSnapshot = Array<[tick: number, orders: OrderSnapshot[]]>
@@ -43,8 +45,8 @@ const sideSnapshot = (side: Side): SideSnapshot =>
     tick,
     [...runs].flatMap(({ orders }) =>
       [...orders].map(
-        ({ id, base, flip }): OrderSnapshot =>
-          flip ? [`${id}`, `${base}`, `${flip.amount}`, flip.tick] : [`${id}`, `${base}`],
+        ({ id, maker, base, flip }): OrderSnapshot =>
+          flip ? [`${id}`, maker, `${base}`, `${flip.amount}`, flip.tick] : [`${id}`, maker, `${base}`],
       ),
     ),
   ])
@@ -65,10 +67,11 @@ export function booksOf(snapshot: BooksSnapshot): OrderBooks {
       [false, asks],
     ] as const)
       for (const [tick, orders] of levels)
-        for (const [id, remaining, amount, flipTick] of orders) {
+        for (const [id, maker, remaining, amount, flipTick] of orders) {
           const flip = amount === undefined ? null : { amount: BigInt(amount), tick: flipTick as number }
           books.addOrder({
             id: BigInt(id),
+            maker,
             book,
             isBid,
             tick,

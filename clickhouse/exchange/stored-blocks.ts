@@ -1,21 +1,21 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { allStablecoins } from '../stablecoins/stablecoins.js'
-import { defineColumns } from '../store/define-query.js'
+import type { ForkTime } from '../chain/forks.js'
+import { defineColumns, type ReadOptions } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
-import { type ExchangeBlock, type ExchangeLog, OrderBooks } from './books.js'
+import type { ExchangeBlock, ExchangeLog } from './books.js'
 import { EXCHANGE_LOGS, exchangeLogOf } from './events.js'
-import { type ForkTime, type Rules, rulesAt } from './rules.js'
+import { type Rules, rulesAt } from './rules.js'
 
-/** More than any index of a log. */
-const LAST_LOG = 2 ** 32 - 1
+/** More than any index of a log, or block, of a table. */
+const LAST = 2 ** 32 - 1
 /** Rows that are read at once. */
 const PAGE = 50_000
 
 /** `at`: the block's time in unix seconds. */
 const eventPage = defineColumns({
   name: 'exchange_events',
-  params: z.object({ after_block: z.int(), after_log: z.int(), to_block: z.int() }),
+  params: z.object({ after_block: z.int(), after_log: z.int(), to_block: z.int(), until: z.date() }),
   columns: {
     block_number: z.int(),
     log_index: z.int(),
@@ -39,6 +39,7 @@ const eventPage = defineColumns({
            is_paused
     FROM (SELECT * EXCEPT block_number, block_number AS number FROM exchange_events)
     WHERE (number, log_index) > ({after_block: UInt64}, {after_log: UInt32}) AND number <= {to_block: UInt64}
+      AND block_time <= {until: DateTime}
     ORDER BY number, log_index LIMIT ${PAGE}`,
 })
 
@@ -50,41 +51,35 @@ const rowsOf = (page: Page): Row[] =>
     (_, i) => Object.fromEntries(Object.entries(page).map(([name, values]) => [name, values[i]])) as Row,
   )
 
+/** Where stored blocks end: with block `to`, or with the last one whose time is at most `until`. */
+export type End = { to: number; until?: undefined } | { to?: undefined; until: Date }
+
+/** A block of stored logs, and its time in unix seconds. */
+export type StoredBlock = ExchangeBlock & { time: number }
+
 /**
- * The stored blocks after `after` and up to `to` with logs that change what the exchange quotes, in order, each whole. What is
- * not stored is not told from what was not logged: `to` must not be beyond what the catalogue covers from the first block.
+ * The stored blocks after block `after` with logs that change what the exchange quotes, in order, each whole. What is not stored
+ * is not told from what was not logged: the end must not be beyond what the catalogue covers. `forks`: when each came to the
+ * chain.
  */
-async function* storedBlocks(
+export async function* storedBlocks(
   clickhouse: ClickHouseClient,
-  { after, to }: { after: number; to: number },
+  after: number,
+  { to = LAST, until = new Date(LAST * 1000) }: End,
   forks: readonly ForkTime[],
-): AsyncGenerator<ExchangeBlock> {
-  let block: { number: number; rules: Rules; logs: ExchangeLog[] } | undefined
-  let place = { after_block: after, after_log: LAST_LOG }
+  options?: ReadOptions,
+): AsyncGenerator<StoredBlock> {
+  let block: { number: number; time: number; rules: Rules; logs: ExchangeLog[] } | undefined
+  let place = { after_block: after, after_log: LAST }
   for (let isLast = false; !isLast; ) {
-    const rows = rowsOf(await eventPage(clickhouse, { ...place, to_block: to }))
-    for (const { block_number: number, at, ...event } of rows) {
+    const rows = rowsOf(await eventPage(clickhouse, { ...place, to_block: to, until }, options))
+    for (const { block_number: number, at: time, ...event } of rows) {
       if (block && block.number !== number) yield block
-      if (block?.number !== number) block = { number, rules: rulesAt(forks, at), logs: [] }
+      if (block?.number !== number) block = { number, time, rules: rulesAt(forks, time), logs: [] }
       block.logs.push(exchangeLogOf(event))
       place = { after_block: number, after_log: event.log_index }
     }
     isLast = rows.length < PAGE
   }
   if (block) yield block
-}
-
-/**
- * The books at the end of block `to`, from the stored logs of all blocks up to it. `forks`: when each came to the chain, in unix
- * seconds.
- */
-export async function storedBooks(
-  clickhouse: ClickHouseClient,
-  to: number,
-  forks: readonly ForkTime[],
-): Promise<OrderBooks> {
-  const genesis = await allStablecoins(clickhouse, { before_block: 1 })
-  const books = new OrderBooks(genesis.map(({ stable, quote_token }) => ({ token: stable, quoteToken: quote_token })))
-  for await (const block of storedBlocks(clickhouse, { after: 0, to }, forks)) books.apply(block)
-  return books
 }

@@ -25,6 +25,7 @@ import { createRegistry } from '../knowledge/registry.js'
 import { recordTokenList } from '../knowledge/token-lists.js'
 import type { TipMetrics } from '../metrics.js'
 import type { BatchLedger } from '../sinks/batch-ledger.js'
+import { keepBooksOfFinal } from '../sinks/keep-books.js'
 import { noteHeads } from '../sinks/note-head.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
@@ -81,6 +82,7 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
   void noteForks({ clickhouse, rpc, log, signal })
+  void keepBooksOfFinal({ clickhouse, network: config.CHAIN, log, signal })
   const tokenList = await watchTokenList({
     location: config.TOKEN_LIST,
     network: config.CHAIN,

@@ -21,18 +21,13 @@ const LATEST_TIME = 2 ** 32 - 1
 /** The forks that the node lists; null if it cannot list them, as a local chain, or its answer is another. */
 export async function readForkSchedule(rpc: Pick<Rpc, 'request'>): Promise<ForkSchedule | null> {
   const listed = await rpc.request('tempo_forkSchedule', [], Listed).catch(() => null)
-  return (
-    listed && {
-      active: listed.active,
-      unhandled: listed.schedule
-        .filter(({ name }) => !isHandled(name))
-        .map(({ name, activationTime, active }) => ({
-          name,
-          activation_time: Math.min(Math.floor(activationTime), LATEST_TIME),
-          is_active: active,
-        })),
-    }
-  )
+  if (listed === null) return null
+  const forks = listed.schedule.map(({ name, activationTime, active }) => ({
+    name,
+    activation_time: Math.min(Math.floor(activationTime), LATEST_TIME),
+    is_active: active,
+  }))
+  return { active: listed.active, schedule: forks, unhandled: forks.filter(({ name }) => !isHandled(name)) }
 }
 
 type Options = { clickhouse: ClickHouseClient; rpc: Rpc; log: Logger; signal: AbortSignal }

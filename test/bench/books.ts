@@ -81,7 +81,7 @@ async function replaySpeed(rpcUrl: string, head: number): Promise<void> {
 const addressOf = (n: number): string => `0x20c0${n.toString(16).padStart(36, '1')}`
 const order = (id: number, token: string, amount: bigint, isBid: boolean, tick: number): BareLog => ({
   ...{ name: 'OrderPlaced', address: '' },
-  args: { orderId: BigInt(id), token, amount, isBid, tick, isFlipOrder: false, flipTick: 0 },
+  args: { orderId: BigInt(id), maker: addressOf(id % 50), token, amount, isBid, tick, isFlipOrder: false, flipTick: 0 },
 })
 
 /** A block of 1,000 stables with 40 orders each, of whose books some change. */

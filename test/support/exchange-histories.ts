@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import type { ForkTime } from '../../clickhouse/chain/forks.js'
 import type { ExchangeBlock, ExchangeLog } from '../../clickhouse/exchange/books.js'
 import type { Question } from '../../clickhouse/exchange/quote.js'
-import { type ForkTime, rulesAt } from '../../clickhouse/exchange/rules.js'
+import { rulesAt } from '../../clickhouse/exchange/rules.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 
 const MOST = 2n ** 128n - 1n
@@ -94,8 +95,12 @@ export const histories = fc
     ])
   })
 
+/** Three makers in turns. */
+const makerOf = (orderId: bigint): string => `0x${(orderId % 3n).toString().padStart(40, '0')}`
+
 type Live = {
   id: bigint
+  maker: string
   token: string
   amount: bigint
   remaining: bigint
@@ -125,16 +130,23 @@ function historyOf(blocks: readonly Steps[], forks: ForkTime[]): History {
     pairs.add(`${base} ${quote}`)
     return [{ name: 'PairCreated', address: '', args: { base, quote } }]
   }
-  const place = (token: string, terms: Omit<Live, 'id' | 'token' | 'remaining'>): BareLog[] => {
+  const place = (token: string, terms: Omit<Live, 'id' | 'maker' | 'token' | 'remaining'>): BareLog[] => {
     if (!quoteTokens.has(token)) return []
     const { flipTick, ...rest } = terms
-    const order = { id: ++newestId, token, remaining: terms.amount, ...terms }
+    const order = { id: ++newestId, maker: makerOf(newestId), token, remaining: terms.amount, ...terms }
     orders.push(order)
-    const args = { orderId: order.id, token, ...rest, isFlipOrder: flipTick !== null, flipTick: flipTick ?? 0 }
+    const args = {
+      orderId: order.id,
+      maker: order.maker,
+      token,
+      ...rest,
+      isFlipOrder: flipTick !== null,
+      flipTick: flipTick ?? 0,
+    }
     return [...open(token), { name: 'OrderPlaced', address: '', args }]
   }
   const fill = (order: Live, { share, flips }: Step, flipsInPlace: boolean): BareLog[] => {
-    const { id, token, remaining, amount, isBid, tick, flipTick } = order
+    const { id, maker, token, remaining, amount, isBid, tick, flipTick } = order
     const amountFilled = share >= 60 ? remaining : (remaining * BigInt(share)) / 100n
     const isPartial = amountFilled < remaining
     const filled: BareLog = {
@@ -147,8 +159,8 @@ function historyOf(blocks: readonly Steps[], forks: ForkTime[]): History {
     const flipped = { amount, isBid: !isBid, tick: flipTick, flipTick: tick }
     if (!flipsInPlace) return [filled, ...(flips ? place(token, flipped) : [])]
     if (!flips) return [filled, { name: 'FlipFailed', address: '', args: { orderId: id } }]
-    orders.push({ id, token, remaining: amount, ...flipped })
-    return [filled, { name: 'OrderFlipped', address: '', args: { orderId: id, token, ...flipped } }]
+    orders.push({ id, maker, token, remaining: amount, ...flipped })
+    return [filled, { name: 'OrderFlipped', address: '', args: { orderId: id, maker, token, ...flipped } }]
   }
 
   const taken = (one: Step, flipsInPlace: boolean): BareLog[] => {

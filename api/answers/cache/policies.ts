@@ -52,6 +52,8 @@ export const CACHE_POLICIES = {
   columns: { maxAgeSeconds: 5, finality: null },
   /** Changes with every block, but windows have at least an hour. Prices of other stables are in it too. */
   averages: { maxAgeSeconds: 6, finality: null },
+  /** Changes with every block; rests on all logs before it. */
+  book: { maxAgeSeconds: 2, finality: ofFacts(Number.POSITIVE_INFINITY) },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },
   /**

@@ -56,7 +56,7 @@ test('every metric that a dashboard or an alert names is served', async ({ click
   const now = new Date()
   await insertIngestGaps(clickhouse, [{ family: 'state', from_block: 3, to_block: 4, reason: 'pruned' }])
   // The local chain's node does not list its forks.
-  await insertForkSchedule(clickhouse, { active: 'T12', unhandled: [] })
+  await insertForkSchedule(clickhouse, { schedule: [], active: 'T12', unhandled: [] })
   const finding = { what: 'a', status: 'match' as const, scope: '', differences: [] }
   await insertVerifyRun(clickhouse, { started_at: now, ended_at: now, findings: [finding] })
   const run = { job: 'risk', slot_at: 0, revision: 1, instance: 'test', started_at: now.toISOString(), duration_ms: 1 }

@@ -81,7 +81,7 @@ test('a fork that this version does not handle is in the status and the metrics'
 }) => {
   expect((await app.inject('/api/v1/status')).json().forks).toBeNull()
   const unhandled = [{ name: 'T99', activation_time: 4_000_000_000, is_active: false }]
-  await insertForkSchedule(clickhouse, { active: 'T12', unhandled })
+  await insertForkSchedule(clickhouse, { schedule: [], active: 'T12', unhandled })
   clock.now = new Date(clock.now.getTime() + HOUR * 1000)
   expect((await app.inject('/api/v1/status')).json().forks).toMatchObject({
     active: 'T12',

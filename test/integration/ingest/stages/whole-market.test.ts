@@ -5,7 +5,7 @@ import { test as base, expect } from 'vitest'
 import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import { rulesAt } from '../../../../clickhouse/exchange/rules.js'
 import { snapshotOf } from '../../../../clickhouse/exchange/snapshots.js'
-import { storedBooks } from '../../../../clickhouse/exchange/stored-blocks.js'
+import { storedBooks } from '../../../../clickhouse/exchange/stored-books.js'
 import type { FactTable } from '../../../../clickhouse/facts/facts.js'
 import { FIRST_TRADING_BLOCK, SETUP } from '../../../../local/chain/clock.js'
 import { createRpc, type Rpc } from '../../../../local/chain/rpc.js'
@@ -125,7 +125,7 @@ test('books rebuilt from logs alone quote what the exchange does, to the base un
   expect(asked).toBeGreaterThan(10_000)
   for (const status of ['quoted', 'no_liquidity', 'no_pair', 'paused', 'overflow'])
     expect([...answers.keys()]).toContain(status)
-  const { block, ...stored } = snapshotOf(await storedBooks(clickhouse, chain.head, FORKS))
+  const { block, ...stored } = snapshotOf(await storedBooks(clickhouse, { to: chain.head }, FORKS))
   expect({ ...stored, block: chain.head }).toEqual(snapshotOf(books))
 })
 

@@ -28,11 +28,12 @@ const requoted = (address: string, newQuoteToken: string): BareLog => ({
 const paused = (address: string, isPaused: boolean): BareLog => ({
   ...{ name: 'PauseStateUpdate', address, args: { isPaused } },
 })
+const MAKER = `0x${'4'.repeat(40)}`
 type Terms = { token?: string; tick?: number; flipTick?: number; isBid?: boolean }
 const order = (id: number, amount: bigint, { token = A, tick = 0, flipTick, isBid = true }: Terms = {}): BareLog => ({
   ...{ name: 'OrderPlaced', address: '' },
   args: {
-    ...{ orderId: BigInt(id), token, amount, isBid, tick },
+    ...{ orderId: BigInt(id), maker: MAKER, token, amount, isBid, tick },
     ...{ isFlipOrder: flipTick !== undefined, flipTick: flipTick ?? 0 },
   },
 })
@@ -43,7 +44,7 @@ const cancelled = (id: number): BareLog => ({
   ...{ name: 'OrderCancelled', address: '', args: { orderId: BigInt(id) } },
 })
 const flipped = (id: number, amount: bigint, { token = A, tick = 0, flipTick = 0, isBid = true }: Terms): BareLog => ({
-  ...{ name: 'OrderFlipped', address: '', args: { orderId: BigInt(id), token, amount, isBid, tick, flipTick } },
+  ...{ name: 'OrderFlipped', address: '', args: { orderId: BigInt(id), maker: MAKER, token, amount, isBid, tick, flipTick } },
 })
 
 function booksWith(logs: readonly BareLog[], rules = T12): OrderBooks {
