@@ -198,7 +198,13 @@ const TABLES = {
 async function expectRows(chain: T12Chain, clickhouse: ClickHouseClient): Promise<Placed[]> {
   const logs: Placed[] = []
   for (const block of await chain.blocks()) logs.push(...(block.logs as never[]))
-  const abi = [...Abis.tip20, ...Abis.stablecoinDex, ...Abis.tip403Registry, ...Abis.receivePolicyGuard]
+  const abi = [
+    ...Abis.tip20,
+    ...Abis.tip20Factory,
+    ...Abis.stablecoinDex,
+    ...Abis.tip403Registry,
+    ...Abis.receivePolicyGuard,
+  ]
   const events = parseEventLogs({ abi: abi as never, logs: logs as never }) as unknown as Array<
     Placed & { eventName: string }
   >
