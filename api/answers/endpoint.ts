@@ -75,6 +75,9 @@ type Covered = {
   reads: ReadOptions
 }
 
+/** What an answer is about. If it `isOfWindows`, which end at the cut-off, it begins as much earlier as that is before `to`. */
+type Covers = Extent & { jobs?: readonly JobName[]; isOfWindows?: true }
+
 /** The body of an answer. `as_of` and `coverage` are added if the response has them. */
 type Body<Subject extends About, Response> = Response extends z.ZodObject
   ?
@@ -111,9 +114,7 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
    * What the answer is about, from which its coverage is computed: it is in the answer, in the header of an export, and
    * in the 402. Time that one of `jobs` has not searched is missing. If omitted, the answer has none, or computes its own.
    */
-  covers?: (
-    request: RequestAbout<Path, Subject, Query> & { since: Creation | undefined },
-  ) => Extent & { jobs?: readonly JobName[] }
+  covers?: (request: RequestAbout<Path, Subject, Query> & { since: Creation | undefined }) => Covers
   /** Answers every caller, even with an invalid key, above the limit or under overload. */
   always?: true
   answer: (
@@ -130,7 +131,7 @@ type Route = Omit<Declaration<string, About, Shape, z.ZodObject>, 'query' | 'res
   response: ResponseOf<About>
   isOfStable: boolean
   isOfPast: boolean
-  covers?: (subject: SubjectOfRequest & { since: Creation | undefined }) => Extent & { jobs?: readonly JobName[] }
+  covers?: (subject: SubjectOfRequest & { since: Creation | undefined }) => Covers
   answer: (subject: CoveredSubject) => Promise<object | null> | object | null
 }
 type SubjectOfRequest = Request<Shape> & { stable: string | undefined } & Partial<Moment & { range: Range }>
@@ -192,17 +193,18 @@ async function coveredSubjectOf(
   const { stable, knownAt, signal } = subject
   // When it became known that a stable exists is not recorded.
   const since = stable !== undefined && knownAt === null ? await app.stables.creationOf(stable) : undefined
-  const { jobs = [], ...extent } = route.covers({ ...subject, since })
+  const { jobs = [], isOfWindows, ...extent } = route.covers({ ...subject, since })
   // Before the data is read, which may only be added to meanwhile.
   const [ledger, ...searches] = await Promise.all([
     knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(extent.to, { isOffer }),
     ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
   ])
-  const coverage = coverageOf(ledger, { ...extent, searches })
   const kept = request.asOf === null ? app.reads.now() : app.reads.given(ledger)
   // The clock of the chain may be ahead of ours.
   const stored = request.asOf === null ? storedUntil(ledger, extent.families) : 0
   const cutoff = new Date(1000 * (stored || extent.to))
+  const earlier = isOfWindows ? Math.max(0, extent.to - cutoff.getTime() / 1000) : 0
+  const coverage = coverageOf(ledger, { ...extent, from: Math.max(0, extent.from - earlier), searches })
   return { ...subject, since, ledger, cutoff, searches, coverage, reads: { signal, kept } }
 }
 

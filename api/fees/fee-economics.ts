@@ -61,7 +61,7 @@ export const feeEconomicsRoute = endpoint({
   tag: 'fees',
   operationId: 'getFeeEconomics',
   summary: 'Which stables are chosen for fees, and what validators were paid in each',
-  description: 'Computed from the logs of the chain’s fee manager, up to now or to any time.',
+  description: 'Computed from the logs of the chain’s fee manager, up to the newest stored block or to any time.',
   about: 'moment',
   query: {
     ...AsOfQuery,
@@ -71,12 +71,12 @@ export const feeEconomicsRoute = endpoint({
   response: FeeEconomics,
   cache: CACHE_POLICIES.feeEconomics,
   covers: ({ at }) => ({ families: ['logs'], logsOf: ['fees', 'token'], ...allUntil(at) }),
-  answer: async ({ app, at, query: { limit, cursor }, signal }) => {
+  answer: async ({ app, at, cutoff, query: { limit, cursor }, signal }) => {
     const [stables, elections, sums, recent] = await Promise.all([
-      stablecoinNames(app.clickhouse, { at }, { signal }),
-      feeElectionCounts(app.clickhouse, { at }, { signal }),
-      feeDistributionSums(app.clickhouse, { at }, { signal }),
-      recentFeeDistributions(app.clickhouse, { at }, { signal }),
+      stablecoinNames(app.clickhouse, { at: cutoff }, { signal }),
+      feeElectionCounts(app.clickhouse, { at: cutoff }, { signal }),
+      feeDistributionSums(app.clickhouse, { at: cutoff }, { signal }),
+      recentFeeDistributions(app.clickhouse, { at: cutoff }, { signal }),
     ])
     const overview = feeOverview(stables, elections, sums)
     const after = cursor && { last_7d_raw: BigInt(cursor[0]), address: cursor[1] }

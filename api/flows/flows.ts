@@ -18,7 +18,8 @@ const HoursQuery = z
     type: 'integer',
     enum: [1, 6, 24],
     default: 24,
-    description: 'Length of the window in hours, which ends now or at as_of',
+    description:
+      'Length of the window in hours; it ends with the newest stored block, coverage.measured_until, or at as_of',
   })
 
 const FlowsResponse = z.object({
@@ -53,11 +54,12 @@ export const flowsRoute = endpoint({
     logsOf: OF_FLOWS,
     ...lastSeconds(at, (Number(query.hours) * HOUR_MS) / 1000),
     isPriced: true,
+    isOfWindows: true,
   }),
-  answer: async ({ app, at, query, signal }) => {
+  answer: async ({ app, cutoff, query, signal }) => {
     const window_hours = Number(query.hours)
     // A block at that second is included; one at the second with which the window begins is not.
-    const to = new Date(at.getTime() + 1000)
+    const to = new Date(cutoff.getTime() + 1000)
     const from = new Date(to.getTime() - window_hours * HOUR_MS)
     const graph = flowGraph(await flowEdges(app.clickhouse, { from, to }, { signal }))
     return { window_hours, ...(query.stable === undefined ? graph : graphOf(graph, query.stable)) }

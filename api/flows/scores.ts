@@ -70,6 +70,7 @@ export const flowScoresRoute = endpoint({
     logsOf: OF_FLOWS,
     ...lastSeconds(at, WEEK_SECONDS + 2 * FLOW_WINDOW_SECONDS),
     isPriced: true,
+    isOfWindows: true,
   }),
   answer: async ({ app, at, ledger, query: { limit, cursor, min_abs_z, max_q = 1 }, signal }) => {
     const newest = newestEnd(ledger, at)

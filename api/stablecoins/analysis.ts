@@ -82,6 +82,7 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       stable,
       since,
       ...lastSeconds(at, PEG_WINDOW_SECONDS[RATED]),
+      isOfWindows: true,
     }),
     answer: async ({ app, stable, at, asOf, cutoff, ledger, reads }) => {
       const options = { ...reads, minuteSums: app.minuteSums(ledger), samplesOf: app.edgeSamples(ledger) }

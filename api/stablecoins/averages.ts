@@ -16,7 +16,9 @@ const price = z.number().nonnegative().nullable()
 const AveragesResponse = z.object({
   address: stableAddress,
   as_of: AsOfEcho,
-  windows_as_of: z.iso.datetime().meta({ description: 'The instant at which the windows end: now, or as_of' }),
+  windows_as_of: z.iso
+    .datetime()
+    .meta({ description: 'The instant at which the windows end: the newest stored block, or as_of' }),
   coverage: Coverage,
   windows: z
     .array(
@@ -75,11 +77,12 @@ export const averagesRoute = endpoint({
     stable,
     since,
     ...lastSeconds(at, LONGEST_PEG_WINDOW),
+    isOfWindows: true,
   }),
-  answer: async ({ app, stable, at, coverage, signal }) => {
+  answer: async ({ app, stable, cutoff, coverage, signal }) => {
     const [held, trades] = await Promise.all([
-      heldSumsAt(app.clickhouse, { stable, as_of: at }, { signal }),
-      tradeSumsAt(app.clickhouse, { stable, as_of: at }, { signal }),
+      heldSumsAt(app.clickhouse, { stable, as_of: cutoff }, { signal }),
+      tradeSumsAt(app.clickhouse, { stable, as_of: cutoff }, { signal }),
     ])
     const windows = PEG_WINDOWS.map(({ window, seconds }) => ({
       window,
@@ -89,7 +92,7 @@ export const averagesRoute = endpoint({
     const priced = windows.filter(({ twap }) => twap !== null).length
     return {
       address: stable,
-      windows_as_of: isoSeconds(at),
+      windows_as_of: isoSeconds(cutoff),
       coverage:
         priced === windows.length
           ? coverage

@@ -24,7 +24,9 @@ const Holder = z.object({
 })
 
 const Activity = z.object({
-  window: Window.meta({ description: 'Its length; it ends at as_of, or now' }),
+  window: Window.meta({
+    description: 'Its length; it ends with the newest stored block, coverage.measured_until, or at as_of',
+  }),
   transfer_count: count.meta({
     description:
       'Transfers between two accounts: no mints, burns or fees; what a virtual address passes on counts once',
@@ -113,12 +115,12 @@ export const holdersRoute = endpoint({
   response: Holders,
   cache: CACHE_POLICIES.holders,
   covers: ({ stable, at, since }) => ({ families: ['transfers'], stable, since, ...allUntil(at) }),
-  answer: async ({ app, stable, at, since, query: { window, limit }, ledger, coverage, signal }) => {
+  answer: async ({ app, stable, at, cutoff, since, query: { window, limit }, ledger, coverage, signal }) => {
     if (since && since.block_time > at.getTime() / 1000) throw beforeHistory(at, 'the stable was created')
     const created = since?.block_number ?? 0
     const { figures, state } = await holdersAt(
       app.clickhouse,
-      { stable, created, at, window, contracts: contractsAt(at), ledger, coverage },
+      { stable, created, at: cutoff, window, contracts: contractsAt(at), ledger, coverage },
       { signal },
     )
     const top = figures?.top_holders.slice(0, limit) ?? []

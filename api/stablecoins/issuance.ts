@@ -63,7 +63,9 @@ const Change = LargestChange.extend({ label: Label })
 const Issuance = z.object({
   address: stableAddress,
   as_of: AsOfEcho,
-  windows_as_of: z.iso.datetime().meta({ description: 'The instant at which the windows end' }),
+  windows_as_of: z.iso
+    .datetime()
+    .meta({ description: 'The instant at which the windows end: the newest stored block, or as_of' }),
   windows: z.array(IssuanceWindow).meta({ description: 'Of the last 24 hours, 7 days and 30 days, in this order' }),
   burn_surge: BurnSurge.meta({ description: 'Whether far more is burned than usual' }),
   largest_mints: z
@@ -90,19 +92,20 @@ export const issuanceRoute = endpoint({
     stable,
     since,
     ...lastSeconds(at, ISSUANCE_SECONDS),
+    isOfWindows: true,
   }),
-  answer: async ({ app, stable, at, since, ledger, coverage, signal }) => {
+  answer: async ({ app, stable, at, cutoff, since, ledger, coverage, signal }) => {
     if (since && since.block_time > at.getTime() / 1000) throw beforeHistory(at, 'the stable was created')
     const { largest_mints, largest_burns, state, ...figures } = await issuanceAt(
       app.clickhouse,
-      { stable, since, at, ledger },
+      { stable, since, at: cutoff, ledger },
       { signal },
     )
     const labelled = (changes: readonly LargestChange[]) =>
       changes.map((change) => ({ ...change, label: labelOf(change.account, at) }))
     return {
       address: stable,
-      windows_as_of: isoSeconds(at),
+      windows_as_of: isoSeconds(cutoff),
       ...figures,
       largest_mints: labelled(largest_mints),
       largest_burns: labelled(largest_burns),

@@ -40,7 +40,13 @@ export const pegRoute = endpoint({
   about: 'moment',
   response: PegResponse,
   cache: CACHE_POLICIES.peg,
-  covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, LONGEST_PEG_WINDOW) }),
+  covers: ({ stable, at, since }) => ({
+    families: ['pegs'],
+    stable,
+    since,
+    ...lastSeconds(at, LONGEST_PEG_WINDOW),
+    isOfWindows: true,
+  }),
   answer: async ({ app, stable, at, asOf, cutoff, coverage, ledger, reads }) => {
     const options = { ...reads, minuteSums: app.minuteSums(ledger), samplesOf: app.edgeSamples(ledger) }
     const peg =

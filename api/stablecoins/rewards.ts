@@ -75,8 +75,8 @@ export const rewardsRoute = endpoint({
   response: Rewards,
   cache: CACHE_POLICIES.rewards,
   covers: ({ stable, at, since }) => ({ families: ['logs'], logsOf: ['token'], stable, since, ...allUntil(at) }),
-  answer: async ({ app, stable, at, asOf, since, ledger, coverage, reads }) => {
-    const params = { stable, at }
+  answer: async ({ app, stable, at, asOf, cutoff, since, ledger, coverage, reads }) => {
+    const params = { stable, at: cutoff }
     const [sums, funders, recent, opt_in, lastRead, chainId] = await Promise.all([
       rewardDistributionSums(app.clickhouse, params, reads),
       topRewardFunders(app.clickhouse, params, reads),
@@ -88,7 +88,7 @@ export const rewardsRoute = endpoint({
     const pool = lastRead ?? NEVER_READ
     const endedAt = rewardsEndedAt(chainId, at)
     const { distribution_count, ...distributed } = sums
-    const measured_days = measuredDays(ledger, since?.block_time ?? 0, at.getTime() / 1000)
+    const measured_days = measuredDays(ledger, since?.block_time ?? 0, cutoff.getTime() / 1000)
     const rateOver = (days: number | null): number | null =>
       endedAt ? null : yearlyPct(distributed.last_7d_tokens, pool.opted_in_tokens, days)
     const rates = { effective_apy_pct: rateOver(RATE_DAYS), measured_days, apr_pct: rateOver(measured_days) }

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { buildApp } from '../../../../api/app.js'
 import type { Facts } from '../../../../clickhouse/facts/facts.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { isoSeconds } from '../../../../process/instants.js'
 import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
 import { addRows } from '../../../support/economy-rows.js'
 import { randomEconomy } from '../../../support/random-economy.js'
@@ -127,4 +128,33 @@ test('an answer as of an instant, or about a range, stays the same to the byte, 
       '/api/v1/stablecoins//risk/series',
     ]),
   )
+})
+
+test('live windows end with the newest stored block, as coverage does, without the rows of a batch that is not whole', async ({
+  clickhouse,
+  app,
+  clock,
+}) => {
+  const facts = allFacts()
+  const at = ECONOMY.times[400] as number
+  await addUntil(clickhouse, facts, 0, at)
+  const later = Object.entries(facts).map(([table, rows]) => [
+    table,
+    (rows as { block_time: number }[]).filter(({ block_time }) => block_time > at),
+  ])
+  await addRows(clickhouse, Object.fromEntries(later))
+  // Ingest has not seen the head of the chain for long enough.
+  clock.now = new Date(Math.max(at * 1000, Date.now()) + 180_000)
+  const [stable] = ECONOMY.stables
+  const paths = ['peg/averages', 'holders', 'issuance', 'rewards'].map((path) => `stablecoins/${stable}/${path}`)
+  for (const path of [...paths, 'stablecoins/flows', 'fee-economics/overview']) {
+    const url = `/api/v1/${path}`
+    const past = (await app.inject(`${url}?as_of=${at}`)).json()
+    const live = (await app.inject(url)).json()
+    const coverageOf = ({ coverage: { measured_from, measured_until } }: typeof live) => [measured_from, measured_until]
+    const figuresOf = ({ as_of: _, coverage: __, ...figures }: typeof live) => JSON.stringify(figures)
+    expect([path, coverageOf(live)]).toEqual([path, coverageOf(past)])
+    expect([path, live.coverage.missing]).toMatchObject([path, [{ to: isoSeconds(clock.now) }]])
+    expect([path, JSON.parse(figuresOf(live))]).toMatchObject([path, JSON.parse(figuresOf(past))])
+  }
 })
