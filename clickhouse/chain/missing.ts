@@ -52,7 +52,7 @@ export type Missing = {
 }
 
 /** A block may be this old before it counts as late, in seconds: it has to become final, be read and be stored. */
-export const LATE_SECONDS = 10
+const LATE_SECONDS = 10
 /** The first block of a chain after its genesis block. */
 export const FIRST_BLOCK = 1
 const GENESIS = { block_number: 0, block_time: 0 }

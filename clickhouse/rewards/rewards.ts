@@ -3,7 +3,7 @@ import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
 import type { Ledger } from '../chain/ledger.js'
-import { LATE_SECONDS, readSince, storedFor } from '../chain/missing.js'
+import { readSince, storedFor } from '../chain/missing.js'
 import { isRecent, recentFirstByStable } from '../chain/recent-first.js'
 import { defineQuery } from '../store/define-query.js'
 import { keptWhile } from '../store/read-memory.js'
@@ -222,11 +222,9 @@ export function yearlyPct(distributedTokens: number, optedInTokens: number | nul
 export function measuredDays(ledger: Pick<Ledger, 'ranges'>, created: number, to: number): number | null {
   const newest = storedFor(ledger, 'logs').at(-1)?.to_time ?? null
   if (newest === null) return null
-  // The newest block is always a little old.
   const end = Math.min(to, newest)
-  const until = to - end <= LATE_SECONDS ? to : end
   const from = Math.max(created, readSince(ledger, 'logs', end), to - RATE_DAYS * DAY_SECONDS)
-  return from < until ? (until - from) / DAY_SECONDS : null
+  return from < end ? (end - from) / DAY_SECONDS : null
 }
 
 /** The coverage of an answer about rewards: the live reads may be missing, and a chain may have ended rewards. */

@@ -78,7 +78,7 @@ test('windows include the instant at their end, not the one at their start; the 
 test('the yield of a pool that is a day old is over that day', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const made = now - 25 * 3600
-  // The newest block is a few seconds old, as it always is.
+  // The newest block is a few seconds old, as it always is; the windows end with it.
   await addBlocks(clickhouse, [now - 8 * DAY, made, now - 3])
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1, { block_number: 2, block_time: made })],
@@ -86,8 +86,8 @@ test('the yield of a pool that is a day old is over that day', async ({ app, cli
     state_reads: [stateRead(STABLE, { block_number: 3, block_time: now - 3, opted_in_raw: '1000000000' })],
   })
   const live = (await app.inject(URL)).json()
-  expect(live.measured_days).toBeCloseTo(25 / 24, 10)
-  expect(live.apr_pct).toBeCloseTo((0.01 * 365 * 24 * 100) / 25, 10)
+  expect(live.measured_days).toBeCloseTo((25 * 3600 - 3) / DAY, 10)
+  expect(live.apr_pct).toBeCloseTo((0.01 * 365 * DAY * 100) / (25 * 3600 - 3), 10)
   expect(live.effective_apy_pct).toBeCloseTo((0.01 * 365 * 100) / 7, 10)
 })
 
@@ -115,7 +115,11 @@ test('each holder counts by its last choice, even of two in one block, and not a
   ]
   const chosen = (holder: string, recipient: string, block: number, log_index = 0) =>
     rewardRecipient(STABLE, holder, recipient, { block_number: block, block_time: 1_760_000_000 + block, log_index })
-  await addBlocks(clickhouse, [1_760_000_000])
+  await addBlocks(
+    clickhouse,
+    [0, 1, 2, 3, 4].map((n) => 1_760_000_000 + n),
+    0,
+  )
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1)],
     reward_recipients: [
