@@ -1,4 +1,4 @@
-import type { ClickHouseSettings } from '@clickhouse/client'
+import { type ClickHouseSettings, SettingsMap } from '@clickhouse/client'
 
 /** What a limit of the profile does when it is reached: an error, never a part of the result. */
 const OVERFLOW: ClickHouseSettings = {
@@ -15,8 +15,11 @@ const OVERFLOW: ClickHouseSettings = {
   transfer_overflow_mode: 'throw',
 }
 
-/** What statements mean: joins, nulls, aggregates over nothing, names. */
+/** What statements mean: joins, nulls, aggregates over nothing, names, hours and days. */
 const MEANING: ClickHouseSettings = {
+  // These leave out rows.
+  additional_result_filter: '',
+  additional_table_filters: SettingsMap.from({}),
   aggregate_functions_null_for_empty: 0,
   allow_experimental_analyzer: 1,
   asterisk_include_alias_columns: 0,
@@ -39,6 +42,8 @@ const MEANING: ClickHouseSettings = {
   join_default_strictness: 'ALL',
   join_use_nulls: 0,
   prefer_column_name_to_alias: 0,
+  // Of parameters without a time zone; if empty, the server's.
+  session_timezone: 'UTC',
   transform_null_in: 0,
   union_default_mode: '',
   // Answers of a while ago.

@@ -1,6 +1,6 @@
 /**
- * A profile with other values of the settings that change a result, found by trying each switch of the engine with every
- * statement that the API sends. Where the product's requests do not fix one, answers differ.
+ * A profile with other values of the settings that change a result, found by trying each switch, number and choice of the
+ * engine with every statement that the API sends. Where the product's requests do not fix one, answers differ.
  */
 export const OTHER_SETTINGS: Readonly<Record<string, string | number>> = {
   aggregate_functions_null_for_empty: 1,
@@ -43,6 +43,7 @@ export const OTHER_SETTINGS: Readonly<Record<string, string | number>> = {
   prefer_column_name_to_alias: 1,
   read_overflow_mode: 'break',
   result_overflow_mode: 'break',
+  session_timezone: 'Asia/Kathmandu',
   transform_null_in: 1,
   union_default_mode: 'DISTINCT',
 }

@@ -1,6 +1,7 @@
-import { expect } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { isRecent, recentFirst } from '../../../../clickhouse/chain/recent-first.js'
+import { connect } from '../../../../clickhouse/store/client.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../../../../clickhouse/store/define-query.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { addBlocks } from '../../../support/rows.js'
@@ -31,6 +32,27 @@ test('a missing required row and a row with the wrong shape are errors that name
   const wrong = defineOptionalRow({ name: 'wrong', params: count, row: onlyColumn('number', z.int()), sql })
   await expect(wrong(clickhouse, { count: 1 })).rejects.toThrow('wrong')
   await expect(wrong(clickhouse, { count: 1.5 })).rejects.toThrow('expected int')
+})
+
+test('hours and days are those of UTC, whatever the profile of the user sets', async ({ clickhouseEnv }) => {
+  const at = new Date('2026-07-01T23:59:59Z')
+  const read = defineRow({
+    name: 'hour_and_day',
+    params: z.object({ at: z.date() }),
+    row: z.object({ hour: z.int(), day: z.int() }),
+    sql: `
+      SELECT toUnixTimestamp(toStartOfHour({at: DateTime})) AS hour, toUInt32(toDate({at: DateTime})) AS day`,
+  })
+  const clickhouse = connect(
+    { ...clickhouseEnv, ...inject('clickhouseUsers').other },
+    { application: 'plumbline-test' },
+  )
+  onTestFinished(() => clickhouse.close())
+  const seconds = (text: string): number => Date.parse(text) / 1000
+  expect(await read(clickhouse, { at })).toEqual({
+    hour: seconds('2026-07-01T23:00:00Z'),
+    day: seconds('2026-07-01T00:00:00Z') / 86_400,
+  })
 })
 
 test('a read without parameters is canceled by its signal', async ({ clickhouse }) => {
