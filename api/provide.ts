@@ -17,6 +17,7 @@ import { createLedger, type LedgerMemory } from './answers/ledger.js'
 import { QUERY_TIMEOUT_MS } from './answers/query-signal.js'
 import { createSearches, type Searches } from './answers/searches.js'
 import { createStables, type Stables } from './answers/stable.js'
+import { createWholeExports, type WholeExports } from './answers/whole-exports.js'
 import { type ActiveKeys, createActiveKeys } from './callers/keys/active-keys.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import type { Metrics } from './http/metrics.js'
@@ -47,6 +48,7 @@ declare module 'fastify' {
     reads: ReadMemory
     searches: Searches
     exportSlots: ExportSlots
+    wholeExports: WholeExports
     keys: ActiveKeys
     keyUses: KeyUses
   }
@@ -58,6 +60,8 @@ const MINUTE_SUMS_BYTES = 90 * STABLE_BYTES
 const SAMPLES_BYTES = 64 * 2 ** 20
 /** What reads found while their tables stayed as they are: a kilobyte or two for each. */
 const READS_BYTES = 64 * 2 ** 20
+/** Two of the largest, which a reader may join. */
+const EXPORTS_BYTES = 128 * 2 ** 20
 /** A request with a key waits at most this long for the keys. */
 const KEYS_TIMEOUT_MS = 3000
 
@@ -89,6 +93,7 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   )
   app.decorate('searches', createSearches(clickhouse, memories))
   app.decorate('exportSlots', createExportSlots())
+  app.decorate('wholeExports', createWholeExports(memories, EXPORTS_BYTES))
   app.decorate(
     'keys',
     createActiveKeys(() => activeApiKeys(clickhouse, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) }), memories),

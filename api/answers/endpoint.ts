@@ -211,15 +211,16 @@ async function coveredSubjectOf(
 /** The answer to a request; an export is sent already. */
 async function respond(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply, route: Route) {
   const { about, tag, response, answer } = route
-  const subject = await coveredSubjectOf(app, request, route)
-  const body = await answer(subject)
-  const { coverage } = subject
+  const read = async () => {
+    const subject = await coveredSubjectOf(app, request, route)
+    return { body: await answer(subject), coverage: subject.coverage }
+  }
   if (about === 'range')
-    return sendExport(app, request, reply, {
-      ...(body as ExportedRows),
-      coverage,
-      query: request.query as RangeParameters,
+    return sendExport(app, request, reply, async () => {
+      const { body, coverage } = await read()
+      return { ...(body as ExportedRows), coverage, query: request.query as RangeParameters }
     })
+  const { body, coverage } = await read()
   if (body === null) throw noSnapshot(tag, request)
   const fields = response instanceof z.ZodObject ? response.shape : {}
   const as_of = request.asOf && isoSeconds(request.asOf)
@@ -263,9 +264,8 @@ export function endpoint<
         ...(cache && { cache }),
         ...(price !== undefined && { price, ...(covers && { coverageOf: coverageFor }) }),
         ...(cost && {
-          // A HEAD request reads no rows of an export.
-          cost: ({ query, method }: { query: QueryOf<Shape>; method: string }) =>
-            about === 'range' && method === 'HEAD' ? 1 : cost({ app, query }),
+          cost: (request: FastifyRequest & { query: QueryOf<Shape> }) =>
+            about === 'range' && app.wholeExports.has(request) ? 1 : cost({ app, query: request.query }),
         }),
         ...(always && { always }),
       },

@@ -9,6 +9,7 @@ import { METHODOLOGY_VERSION } from '../../process/methodology.js'
 import { nextCursor } from './cursor.js'
 import { querySignal } from './query-signal.js'
 import type { RangeParameters } from './range.js'
+import { needsWhole, type OpenExport, sendWhole } from './whole-exports.js'
 
 /** Most concurrent exports: each holds a connection to ClickHouse for as long as its client reads. */
 const SLOTS = 4
@@ -71,7 +72,7 @@ export function exportResponse<Head extends z.ZodRawShape, Row extends z.ZodType
   const text = { schema: z.string() }
   const binary = { schema: z.string().meta({ format: 'binary' }) }
   return {
-    description: `The rows, oldest first. Where there are more, the header ${NEXT_CURSOR_HEADER} has the cursor. The header ${COVERAGE_HEADER} has the coverage of the whole range as JSON, with at most ${MOST_IN_HEADER} missing ranges.`,
+    description: `The rows, oldest first. Where there are more, the header ${NEXT_CURSOR_HEADER} has the cursor. The header ${COVERAGE_HEADER} has the coverage of the whole range as JSON, with at most ${MOST_IN_HEADER} missing ranges. A request with \`Range\` gets one range of bytes as 206, with \`ETag\` for \`If-Range\`; of an answer above 64 MiB, or one that was paid for, the whole.`,
     content: {
       'application/json': { schema: page },
       'application/x-ndjson': text,
@@ -101,48 +102,62 @@ async function* headed(line: string, rows: Readable) {
   yield* rows
 }
 
+/** An export and how it is written. */
+type AskedExport = ExportedRows & {
+  query: Pick<RangeParameters, 'format' | 'null' | 'provenance'>
+  coverage?: Coverage | undefined
+}
+
+/** Begins to read an export. Its rows end with the connection, or when nobody waits for them any more. */
+async function openExport(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  { query, filename, head, next, rows, coverage }: AskedExport,
+): Promise<OpenExport> {
+  const { format, null: csvNull, provenance } = query
+  const release = app.exportSlots.take()
+  const signal = querySignal(request, EXPORT_TIMEOUT_MS)
+  const stream = await rows({ format, csvNull, signal }).catch((error) => {
+    release()
+    throw error
+  })
+  stream.once('close', release)
+  const key = next === null ? null : Buffer.from(JSON.stringify(next)).toString('base64url')
+  const next_cursor = nextCursor(request, key)
+  const { mediaType, extension } = EXPORT_FORMATS[format]
+  const shown = coverage && { ...coverage, missing: coverage.missing.slice(0, MOST_IN_HEADER) }
+  const headers = {
+    'content-type': mediaType,
+    ...(shown && { [COVERAGE_HEADER]: JSON.stringify(shown) }),
+    ...(next_cursor !== null && { [NEXT_CURSOR_HEADER]: next_cursor }),
+    ...(format !== 'json' && { 'content-disposition': `attachment; filename="${filename}.${extension}"` }),
+  }
+  if (format === 'json')
+    return { headers, body: Readable.from(envelope(stream, { ...head, ...(coverage && { coverage }) }, next_cursor)) }
+  if (format !== 'csv' || provenance === 'false') return { headers, body: stream }
+  return { headers, body: Readable.from(headed(provenanceOf(app, request, coverage), stream)) }
+}
+
 /**
- * Streams rows as the engine writes them, no faster than the client reads. Until the first bytes it fails like any
- * other route; afterwards the connection is cut before the answer ends. The query ends with the connection. A HEAD request
- * reads no rows.
+ * Streams an export as the engine writes it, no faster than the client reads. Until the first bytes it fails like any other
+ * route; afterwards the connection is cut before the answer ends. To a HEAD request, or one for a range of bytes, it is first
+ * made whole and kept for the next, unless it is too large. `read` is not called if it is kept.
  */
 export async function sendExport(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  {
-    query,
-    filename,
-    head,
-    next,
-    rows,
-    coverage,
-  }: ExportedRows & { query: Pick<RangeParameters, 'format' | 'null' | 'provenance'>; coverage?: Coverage | undefined },
+  read: () => Promise<AskedExport>,
 ): Promise<FastifyReply> {
-  const { format, null: csvNull, provenance } = query
-  const readRows = async (): Promise<Readable> => {
-    const release = app.exportSlots.take()
-    const signal = querySignal(request, EXPORT_TIMEOUT_MS)
-    const stream = await rows({ format, csvNull, signal }).catch((error) => {
-      release()
-      throw error
-    })
-    return stream.once('close', release)
+  const open = async () => openExport(app, request, await read())
+  // Each request with a payment buys the whole, which nobody else may get.
+  if (needsWhole(request) && !request.paid) {
+    const { headers, body, etag } = await app.wholeExports.read(request, open)
+    if (body) return sendWhole(request, reply, { headers, body, etag })
+    reply.header('accept-ranges', 'none')
+    if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]))
+    request.sharedSignal = null
   }
-  const isHead = request.method === 'HEAD'
-  const stream = isHead ? Readable.from([]) : await readRows()
-  const key = next === null ? null : Buffer.from(JSON.stringify(next)).toString('base64url')
-  const next_cursor = nextCursor(request, key)
-  const { mediaType, extension } = EXPORT_FORMATS[format]
-  if (coverage)
-    reply.header(COVERAGE_HEADER, JSON.stringify({ ...coverage, missing: coverage.missing.slice(0, MOST_IN_HEADER) }))
-  if (next_cursor !== null) reply.header(NEXT_CURSOR_HEADER, next_cursor)
-  if (format !== 'json') reply.header('content-disposition', `attachment; filename="${filename}.${extension}"`)
-  // The rows of a range of bytes would have to be computed with all rows before them.
-  reply.type(mediaType).header('accept-ranges', 'none')
-  if (isHead) return reply.send(stream)
-  if (format === 'json')
-    return reply.send(Readable.from(envelope(stream, { ...head, ...(coverage && { coverage }) }, next_cursor)))
-  if (format !== 'csv' || provenance === 'false') return reply.send(stream)
-  return reply.send(Readable.from(headed(provenanceOf(app, request, coverage), stream)))
+  const { headers, body } = await open()
+  return reply.headers(headers).send(body)
 }

@@ -174,6 +174,17 @@ export class UrlTooLongError extends ProblemError {
   }
 }
 
+/** None of the requested bytes exists: the answer has `size`. */
+export class RangeNotSatisfiableError extends ProblemError {
+  constructor(size: number) {
+    super(`Range names no byte of this answer, which has ${size}`, {
+      status: 416,
+      kind: 'range-not-satisfiable',
+      headers: { 'content-range': `bytes */${size}` },
+    })
+  }
+}
+
 /** The process is shutting down. Another one may answer. */
 export class DrainingError extends ProblemError {
   constructor() {

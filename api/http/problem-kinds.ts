@@ -40,6 +40,7 @@ export const PROBLEM_KINDS = {
   'webhook-disabled': { see: 'managing-webhooks', means: 'the subscription is disabled' },
   'too-many-webhooks': { see: 'managing-webhooks', means: 'the limit of subscriptions is reached' },
   'url-too-long': { see: 'errors', means: 'the URL is longer than any valid one' },
+  'range-not-satisfiable': { see: 'errors', means: '`Range` names no byte of the answer' },
   'idempotency-key-reused': {
     see: 'managing-webhooks',
     means: 'the same Idempotency-Key was sent with another request',

@@ -16,7 +16,7 @@ declare module 'fastify' {
      * How many requests a valid request of this route counts as, a positive integer; 1 if omitted. More than the whole
      * limit counts as the whole limit.
      */
-    cost?: (request: { query: never; method: string }) => number | Promise<number>
+    cost?: (request: FastifyRequest & { query: never }) => number | Promise<number>
   }
   interface FastifyInstance {
     /**
@@ -115,7 +115,7 @@ export function limits(
     // The cost is known once the parameters are.
     const chargeRest = async (request: FastifyRequest, reply: FastifyReply) => {
       if (isFree(request)) return
-      const points = await cost(request as unknown as { query: never; method: string })
+      const points = await cost(request as FastifyRequest & { query: never })
       await chargeOrRefuse(request, reply, (limit) => Math.min(points, limit) - 1)
     }
     route.preHandler = [chargeRest, ...[route.preHandler ?? []].flat()]

@@ -87,6 +87,7 @@ test('/metrics shows what each memory holds, how large it is and may become; whe
   // Anonymous callers are limited by network, and the state of the service is read for the metrics themselves.
   await app.inject({ url: PEG, remoteAddress: '2001:db8::1' })
   const first = await answers()
+  await app.inject({ url: `${PEG}/series`, method: 'HEAD' })
   await shown()
   const before = await shown()
   for (const { description } of app.memories.all()) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
+import { get, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyInstance } from 'fastify'
@@ -38,20 +38,20 @@ async function listening(app: FastifyInstance): Promise<string> {
   const schema = { querystring: z.strictObject({ fails_at: z.string().optional(), format: z.string().optional() }) }
   app.get('/endless', { schema }, async (request, reply) => {
     const { fails_at, format = 'ndjson' } = request.query as { fails_at?: string; format?: ExportFormat }
-    return sendExport(app, request, reply, {
+    return sendExport(app, request, reply, async () => ({
       query: { format, null: 'mark', provenance: 'false' },
       filename: 'endless',
       head: { what: 'endless' },
       next: null,
       rows: (options) => endless(app.clickhouse, { fails_at: Number(fails_at ?? 2e9) }, options),
-    })
+    }))
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
 }
 
-async function ask(url: string): Promise<IncomingMessage> {
-  const [response] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage]
+async function ask(url: string, options: RequestOptions = {}): Promise<IncomingMessage> {
+  const [response] = (await once(get(url, { agent: false, ...options }), 'response')) as [IncomingMessage]
   return response
 }
 
@@ -96,6 +96,28 @@ test('a client that does not read stops the engine and uses no memory', async ({
   expect(before * 230).toBeLessThan(64 * 1024 * 1024)
   expect((await running(clickhouse)).queries).toBe(1)
   // It resumes when the client reads.
+  await readBytes(response, 100_000_000)
+  response.destroy()
+})
+
+test('what is too large to be held whole has no length, and Range gets all of it as a stream', async ({
+  app,
+  clickhouse,
+}) => {
+  const url = await listening(app)
+  const head = await ask(`${url}/endless`, { method: 'HEAD' })
+  expect([head.statusCode, head.headers['accept-ranges'], head.headers['content-length']]).toEqual([
+    200,
+    'none',
+    undefined,
+  ])
+  await vi.waitFor(async () => expect((await running(clickhouse)).queries).toBe(0), PATIENCE)
+  const response = await ask(`${url}/endless`, { headers: { range: 'bytes=0-9' } })
+  expect([response.statusCode, response.headers['accept-ranges'], response.headers.etag]).toEqual([
+    200,
+    'none',
+    undefined,
+  ])
   await readBytes(response, 100_000_000)
   response.destroy()
 })

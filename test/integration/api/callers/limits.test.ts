@@ -117,8 +117,9 @@ test('a long answer counts as several requests, health as none', async ({ clickh
   })
   onTestFinished(() => app.close())
   let left = 1000
-  const costOf = async (url: string, authorization?: string) => {
-    const { headers } = await app.inject({ url, headers: authorization === undefined ? {} : { authorization } })
+  const costOf = async (url: string, authorization?: string, method: 'GET' | 'HEAD' = 'GET', range?: string) => {
+    const given = { ...(authorization !== undefined && { authorization }), ...(range !== undefined && { range }) }
+    const { headers } = await app.inject({ url, method, headers: given })
     const before = left
     left = Number(/r=(\d+)/.exec(headers.ratelimit as string)?.[1])
     return before - left
@@ -136,6 +137,10 @@ test('a long answer counts as several requests, health as none', async ({ clickh
   expect(await costOf(FREE)).toBe(1)
   left = 1000
   const paying = `Bearer ${key}`
+  expect(await costOf(`${FREE}/flows/export?from=24h`, paying)).toBe(11)
+  // Once it is kept, a range of it costs no rows; the whole is read again.
+  expect(await costOf(`${FREE}/flows/export?from=24h`, paying, 'HEAD')).toBe(11)
+  expect(await costOf(`${FREE}/flows/export?from=24h`, paying, 'GET', 'bytes=0-9')).toBe(1)
   expect(await costOf(`${FREE}/flows/export?from=24h`, paying)).toBe(11)
   expect(await costOf(`${FREE}/flows/export?from=24h&limit=500`, paying)).toBe(1)
   expect(await costOf(`${FREE}/flows/history?from=${now - 86_400}&to=${now}`, paying)).toBe(1)
