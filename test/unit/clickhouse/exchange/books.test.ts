@@ -44,7 +44,11 @@ const cancelled = (id: number): BareLog => ({
   ...{ name: 'OrderCancelled', address: '', args: { orderId: BigInt(id) } },
 })
 const flipped = (id: number, amount: bigint, { token = A, tick = 0, flipTick = 0, isBid = true }: Terms): BareLog => ({
-  ...{ name: 'OrderFlipped', address: '', args: { orderId: BigInt(id), maker: MAKER, token, amount, isBid, tick, flipTick } },
+  ...{
+    name: 'OrderFlipped',
+    address: '',
+    args: { orderId: BigInt(id), maker: MAKER, token, amount, isBid, tick, flipTick },
+  },
 })
 
 function booksWith(logs: readonly BareLog[], rules = T12): OrderBooks {
