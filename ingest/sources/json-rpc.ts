@@ -189,13 +189,17 @@ export function jsonRpcAt(nodeUrl: string, options: Options): JsonRpc {
     let together = answered.length
     for (const [first, ...others] of refused.values()) {
       if (!first) continue
-      try {
-        first.resolve(await single(first.call))
+      const alone = await single(first.call).then(
+        (result) => first.resolve(result),
+        (error: unknown) => {
+          first.reject(error)
+          return isAnswered(error) && !isRateLimited(error) ? 'refused' : undefined
+        },
+      )
+      if (alone === 'refused') for (const { reject, error } of others) reject(error)
+      else {
         together -= others.length + 1
         unanswered.push(...others)
-      } catch (error) {
-        first.reject(error)
-        for (const { reject, error: ownError } of others) reject(ownError)
       }
     }
     return { together, unanswered }

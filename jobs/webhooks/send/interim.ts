@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 
-/** An interim response, whatever it says, but for the one that changes the protocol. */
+/** An interim response other than 101, which changes the protocol. */
 const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d/
 const STATUS_LENGTH = 'HTTP/1.1 100'.length
 const HEAD_END = '\r\n\r\n'
@@ -9,18 +9,17 @@ const HEAD_END = '\r\n\r\n'
 const MAX_HEAD_BYTES = 16_384
 const NOTHING = Buffer.alloc(0)
 
-/** Whether bytes are the start of an interim response, or may be when there are more of them. */
+/** Whether bytes begin with an interim response, or may when there are more of them. */
 function mayBeInterim(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, STATUS_LENGTH)
-  const fits = start.length < STATUS_LENGTH ? 'HTTP/1.1 1'.startsWith(start.slice(0, 10)) : INTERIM.test(start)
-  return fits && bytes.length < MAX_HEAD_BYTES
+  return start.length < STATUS_LENGTH ? 'HTTP/1.1 1'.startsWith(start.slice(0, 10)) : INTERIM.test(start)
 }
 
 /** The bytes after every complete interim response at their start. */
 function afterInterim(bytes: Buffer): Buffer {
   let rest = bytes
   while (rest.length >= STATUS_LENGTH && mayBeInterim(rest)) {
-    const end = rest.indexOf(HEAD_END)
+    const end = rest.subarray(0, MAX_HEAD_BYTES).indexOf(HEAD_END)
     if (end === -1) break
     rest = rest.subarray(end + HEAD_END.length)
   }
@@ -45,7 +44,7 @@ export function withoutInterim(socket: Socket): Socket {
       const chunk: Buffer | null = read.call(socket, size)
       if (start === null || chunk === null) return chunk
       const bytes = afterInterim(start.length === 0 ? chunk : Buffer.concat([start, chunk]))
-      start = mayBeInterim(bytes) ? bytes : null
+      start = mayBeInterim(bytes) && bytes.length < MAX_HEAD_BYTES ? bytes : null
       if (start === null) return bytes
     }
   }
