@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import pLimit from 'p-limit'
 import type { Memories } from '../../process/memory.js'
 import { askerOf } from '../callers/limits/plugin.js'
 import { RangeNotSatisfiableError } from '../http/errors.js'
@@ -48,6 +49,8 @@ export function createWholeExports(memories: Memories, maxBytes: number, mostByt
     bytesOf: ({ body }, key) => (body?.length ?? 0) + key.length + 4096,
     ttlMs: KEPT_MS,
   })
+  // Each takes twice its size in memory while it is made.
+  const making = pLimit(1)
   const keyOf = ({ caller, ip, raw }: FastifyRequest): string => `${askerOf(caller, ip)} ${raw.url}`
   return {
     has: (request) => {
@@ -55,12 +58,14 @@ export function createWholeExports(memories: Memories, maxBytes: number, mostByt
       return whole !== undefined && (whole.body !== null || request.method === 'HEAD')
     },
     read: (request, open) =>
-      exports.read(keyOf(request), async () => {
-        request.sharedSignal = AbortSignal.timeout(MAKING_MS)
-        const { headers, body: stream } = await open()
-        const body = await bytesOf(stream, mostBytes)
-        return { headers, body, etag: body ? etagOf(digestOf(body), 'identity') : '' }
-      }),
+      exports.read(keyOf(request), () =>
+        making(async () => {
+          request.sharedSignal = AbortSignal.timeout(MAKING_MS)
+          const { headers, body: stream } = await open()
+          const body = await bytesOf(stream, mostBytes)
+          return { headers, body, etag: body ? etagOf(digestOf(body), 'identity') : '' }
+        }),
+      ),
   }
 }
 
