@@ -21,6 +21,7 @@ import { createWholeExports, type WholeExports } from './answers/whole-exports.j
 import { type ActiveKeys, createActiveKeys } from './callers/keys/active-keys.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import type { Metrics } from './http/metrics.js'
+import { createExchangeBooks, type ExchangeBooks } from './stablecoins/exchange-books.js'
 
 /** The dependencies of the app. */
 type Provided = {
@@ -49,6 +50,7 @@ declare module 'fastify' {
     searches: Searches
     exportSlots: ExportSlots
     wholeExports: WholeExports
+    exchangeBooks: ExchangeBooks
     keys: ActiveKeys
     keyUses: KeyUses
   }
@@ -62,6 +64,8 @@ const SAMPLES_BYTES = 64 * 2 ** 20
 const READS_BYTES = 64 * 2 ** 20
 /** Two of the largest, which a reader may join. */
 const EXPORTS_BYTES = 128 * 2 ** 20
+/** A hundred thousand orders, once. */
+const BOOKS_BYTES = 64 * 2 ** 20
 /** A request with a key waits at most this long for the keys. */
 const KEYS_TIMEOUT_MS = 3000
 
@@ -93,6 +97,7 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   )
   app.decorate('searches', createSearches(clickhouse, memories))
   app.decorate('exportSlots', createExportSlots())
+  app.decorate('exchangeBooks', createExchangeBooks(clickhouse, memories, BOOKS_BYTES))
   app.decorate('wholeExports', createWholeExports(memories, EXPORTS_BYTES))
   app.decorate(
     'keys',

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { Coverage, type DataState, withState } from '../../clickhouse/chain/coverage.js'
-import { forkSchedule } from '../../clickhouse/chain/forks.js'
+import type { Token } from '../../clickhouse/exchange/books.js'
 import { publishedBook } from '../../clickhouse/exchange/published-book.js'
-import { storedBooks } from '../../clickhouse/exchange/stored-books.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { AsOfEcho, AsOfQuery, allUntil } from '../answers/as-of.js'
@@ -12,14 +11,17 @@ import { endpoint } from '../answers/endpoint.js'
 /** Most levels of a side in an answer, and how many it has if none are asked for. */
 const [MOST_LEVELS, LEVELS] = [400, 50]
 
+/** The logs since a snapshot are read and replayed for each instant. */
+const COST_OF_PAST = 5
+
 const amount = (what: string) => z.string().meta({ description: `${what}, in base units of the stable` })
 const price = z.number().nullable()
 
 const BookSide = z
   .object({
-    best_price: price.meta({ description: 'In the quote token; null if nobody trades' }),
+    best_price: price.meta({ description: 'In the quote token; null if the side is empty' }),
     amount_raw: amount('What all orders of the side hold'),
-    orders: z.int().meta({ description: 'How many orders that are' }),
+    orders: z.int().meta({ description: 'How many orders stand on the side' }),
     level_count: z.int().meta({ description: 'At how many prices they stand' }),
     levels: z
       .array(
@@ -36,7 +38,7 @@ const BookSide = z
     largest_maker: z
       .object({
         maker: z.string().meta({ description: 'Who has the largest amount on the side' }),
-        amount_raw: amount('What that is'),
+        amount_raw: amount('What this maker has on the side'),
         share: z.number().meta({ description: 'Of all that the side holds, from 0 to 1' }),
         without: z
           .object({
@@ -46,7 +48,7 @@ const BookSide = z
           .meta({ description: 'The side without this maker' }),
       })
       .nullable()
-      .meta({ description: 'On whom the side depends; null if nobody trades' }),
+      .meta({ description: 'On whom most of the side depends; null if it is empty' }),
   })
   .nullable()
 
@@ -77,11 +79,20 @@ const BookResponse = z.object({
     .meta({ description: 'The order books of which the stable is the base, that of its present quote token first' }),
 })
 
-function stateOf(stable: string, books: ReadonlyArray<{ unknown_since: number | null }>): DataState {
+function stateOf(
+  stable: string,
+  token: Pick<Token, 'unknownSince'> | undefined,
+  books: ReadonlyArray<{ unknown_since: number | null }>,
+): DataState {
   if (stable === REFERENCE_STABLE)
     return {
       status: 'unavailable',
       message: 'The reference stable has no book of its own: all others are traded for it.',
+    }
+  if (token && token.unknownSince !== null)
+    return {
+      status: 'partial',
+      message: `Logs contradict each other about its quote token from block ${token.unknownSince} on.`,
     }
   if (books.length === 0) return { status: 'complete', message: 'Nobody has opened a book for it.' }
   if (books.some(({ unknown_since }) => unknown_since !== null))
@@ -94,9 +105,9 @@ export const bookRoute = endpoint({
   path: '/stablecoins/:address/book',
   tag: 'peg',
   operationId: 'getBook',
-  summary: 'The order book at any block since the first, by price, and who makes it',
+  summary: 'The order book now or at any time, by price, and who makes it',
   description:
-    'Rebuilt from the exchange’s logs alone: orders placed, filled, flipped and cancelled. What larger amounts trade at is in `/depth`.',
+    'Rebuilt from all logs of the exchange since the first block: orders placed, filled, flipped and cancelled. What larger amounts trade at is in `/depth`.',
   about: 'moment',
   query: {
     ...AsOfQuery,
@@ -110,11 +121,18 @@ export const bookRoute = endpoint({
   },
   response: BookResponse,
   cache: CACHE_POLICIES.book,
-  covers: ({ stable, at, since }) => ({ families: ['catalogue'], stable, since, ...allUntil(at) }),
+  cost: ({ query }) => (query.as_of === undefined ? 1 : COST_OF_PAST),
+  covers: ({ stable, at, since }) => ({
+    families: ['catalogue'],
+    logsOf: ['exchange'],
+    stable,
+    since,
+    ...allUntil(at),
+  }),
   answer: async ({ app, stable, cutoff, coverage, query: { levels }, reads }) => {
-    const forks = await forkSchedule(app.clickhouse, reads)
-    const exchange = await storedBooks(app.clickhouse, { until: cutoff }, forks?.schedule ?? [], reads)
-    const quoteToken = exchange.tokens.get(stable)?.quoteToken
+    const exchange = await app.exchangeBooks(cutoff, reads)
+    const token = exchange.tokens.get(stable)
+    const quoteToken = token?.quoteToken
     const books = [...exchange.books()]
       .filter(({ base }) => base === stable)
       .sort((a, b) => Number(b.quote === quoteToken) - Number(a.quote === quoteToken))
@@ -122,7 +140,7 @@ export const bookRoute = endpoint({
     return {
       address: stable,
       block_number: exchange.block,
-      coverage: withState(coverage, stateOf(stable, books)),
+      coverage: withState(coverage, stateOf(stable, token, books)),
       books,
     }
   },

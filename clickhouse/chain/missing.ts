@@ -38,7 +38,7 @@ export type Sought = {
  */
 export type Asked = Sought &
   (
-    | { families: ReadonlyArray<Exclude<Family, 'logs'>>; logsOf?: undefined }
+    | { families: ReadonlyArray<Exclude<Family, 'logs'>>; logsOf?: readonly Emitter[] | undefined }
     | { families: readonly Family[]; logsOf: readonly Emitter[] }
   )
 

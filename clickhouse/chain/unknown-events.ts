@@ -43,7 +43,7 @@ export type UnknownSince = { emitter: Emitter; contract: string; from_block: num
 /** On whose events flows rest: swaps are the exchange's, movements between chains those of portals, or burns and mints of tokens. */
 export const OF_FLOWS: readonly Emitter[] = ['exchange', 'zones', 'token']
 
-/** On whose events an answer rests: those of its families, and of the stable only, if it is about one. */
+/** On whose events an answer rests: those of its families and of `logsOf`; of tokens, of the stable only, if it is about one. */
 export type RestsOn = {
   families: readonly Family[]
   logsOf?: readonly Emitter[] | undefined
@@ -53,7 +53,7 @@ export type RestsOn = {
 /** Those of the unknown events that may change an answer. */
 export function touching(unknown: readonly UnknownSince[], { families, logsOf = [], stable }: RestsOn): UnknownSince[] {
   if (unknown.length === 0) return []
-  const emitters = new Set(families.flatMap((family) => (family === 'logs' ? logsOf : OF_FAMILY[family])))
+  const emitters = new Set([...logsOf, ...families.flatMap((family) => (family === 'logs' ? [] : OF_FAMILY[family]))])
   return unknown.filter(
     ({ emitter, contract }) =>
       emitters.has(emitter) && (emitter !== 'token' || stable === undefined || contract === stable),

@@ -124,9 +124,9 @@ export class OrderBooks {
     return this.#books.get(bookKey(base, quote))
   }
 
-  /** How many orders stand. */
-  get orderCount(): number {
-    return this.#orders.size
+  /** How many tokens, books and standing orders there are. */
+  get entries(): number {
+    return this.tokens.size + this.#books.size + this.#orders.size
   }
 
   books(): Iterable<Book> {

@@ -12,10 +12,13 @@ const LAST = 2 ** 32 - 1
 /** Rows that are read at once. */
 const PAGE = 50_000
 
-/** `at`: the block's time in unix seconds. */
+/**
+ * `at`: the block's time in unix seconds. The first bound on the block, and that on the time, let the engine pass over what comes
+ * before: it does not use the comparison of pairs for that.
+ */
 const eventPage = defineColumns({
   name: 'exchange_events',
-  params: z.object({ after_block: z.int(), after_log: z.int(), to_block: z.int(), until: z.date() }),
+  params: z.object({ after_block: z.int(), after_log: z.int(), since: z.int(), to_block: z.int(), until: z.date() }),
   columns: {
     block_number: z.int(),
     log_index: z.int(),
@@ -38,18 +41,25 @@ const eventPage = defineColumns({
            toString(order_id) AS order_id, maker, toString(amount_raw) AS amount_raw, is_bid, tick, flip_tick, is_flip, is_partial,
            is_paused
     FROM (SELECT * EXCEPT block_number, block_number AS number FROM exchange_events)
-    WHERE (number, log_index) > ({after_block: UInt64}, {after_log: UInt32}) AND number <= {to_block: UInt64}
-      AND block_time <= {until: DateTime}
+    WHERE number >= {after_block: UInt64} AND (number, log_index) > ({after_block: UInt64}, {after_log: UInt32})
+      AND number <= {to_block: UInt64} AND block_time BETWEEN toDateTime({since: UInt32}) AND {until: DateTime}
     ORDER BY number, log_index LIMIT ${PAGE}`,
 })
 
 type Page = Awaited<ReturnType<typeof eventPage>>
 type Row = { [Name in keyof Page]: Page[Name][number] }
 
-const rowsOf = (page: Page): Row[] =>
-  page.block_number.map(
-    (_, i) => Object.fromEntries(Object.entries(page).map(([name, values]) => [name, values[i]])) as Row,
-  )
+function* rowsOf(page: Page): Generator<Row> {
+  const columns = Object.entries(page)
+  for (let i = 0; i < page.block_number.length; i++) {
+    const row: Record<string, unknown> = {}
+    for (const [name, values] of columns) row[name] = values[i]
+    yield row as Row
+  }
+}
+
+/** A block, and its time in unix seconds. */
+export type BlockTime = { number: number; time: number }
 
 /** Where stored blocks end: with block `to`, or with the last one whose time is at most `until`. */
 export type End = { to: number; until?: undefined } | { to?: undefined; until: Date }
@@ -58,28 +68,28 @@ export type End = { to: number; until?: undefined } | { to?: undefined; until: D
 export type StoredBlock = ExchangeBlock & { time: number }
 
 /**
- * The stored blocks after block `after` with logs that change what the exchange quotes, in order, each whole. What is not stored
- * is not told from what was not logged: the end must not be beyond what the catalogue covers. `forks`: when each came to the
+ * The stored blocks after block `after` with logs that change what the exchange quotes, in order, each whole. A block that is not
+ * stored looks like one without such logs: the end must not be beyond what the catalogue covers. `forks`: when each came to the
  * chain.
  */
 export async function* storedBlocks(
   clickhouse: ClickHouseClient,
-  after: number,
+  after: BlockTime,
   { to = LAST, until = new Date(LAST * 1000) }: End,
   forks: readonly ForkTime[],
   options?: ReadOptions,
 ): AsyncGenerator<StoredBlock> {
   let block: { number: number; time: number; rules: Rules; logs: ExchangeLog[] } | undefined
-  let place = { after_block: after, after_log: LAST }
+  let position = { after_block: after.number, after_log: LAST, since: after.time }
   for (let isLast = false; !isLast; ) {
-    const rows = rowsOf(await eventPage(clickhouse, { ...place, to_block: to, until }, options))
-    for (const { block_number: number, at: time, ...event } of rows) {
+    const page = await eventPage(clickhouse, { ...position, to_block: to, until }, options)
+    for (const { block_number: number, at: time, ...event } of rowsOf(page)) {
       if (block && block.number !== number) yield block
       if (block?.number !== number) block = { number, time, rules: rulesAt(forks, time), logs: [] }
       block.logs.push(exchangeLogOf(event))
-      place = { after_block: number, after_log: event.log_index }
+      position = { after_block: number, after_log: event.log_index, since: time }
     }
-    isLast = rows.length < PAGE
+    isLast = page.block_number.length < PAGE
   }
   if (block) yield block
 }

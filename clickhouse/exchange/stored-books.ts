@@ -3,35 +3,44 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import type { ForkTime } from '../chain/forks.js'
 import { allStablecoins } from '../stablecoins/stablecoins.js'
-import { defineOptionalRow, onlyColumn, type ReadOptions } from '../store/define-query.js'
+import { defineOptionalRow, type ReadOptions } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { OrderBooks } from './books.js'
 import { type BooksSnapshot, booksOf, snapshotOf } from './snapshots.js'
-import { type End, storedBlocks } from './stored-blocks.js'
+import { type BlockTime, type End, storedBlocks } from './stored-blocks.js'
+
+/** To be raised with every change by which the same logs give other books, or a snapshot has another form. */
+const REPLAY_VERSION = 1
+
+/** What a snapshot rests on besides the logs: a snapshot that was made by anything else is not read. */
+const madeBy = (forks: readonly ForkTime[]): string =>
+  `${REPLAY_VERSION} T5 ${forks.find(({ name }) => name === 'T5')?.activation_time ?? 'not listed'}`
 
 const newestSnapshot = defineOptionalRow({
   name: 'exchange_snapshot',
-  params: z.object({ end: z.int() }),
-  row: onlyColumn('books', z.string()),
-  sql: `SELECT books FROM exchange_snapshots WHERE block_number <= {end: UInt64} ORDER BY block_number DESC, recorded_at DESC LIMIT 1`,
+  params: z.object({ made_by: z.string(), to: z.int(), until: z.date() }),
+  row: z.object({ number: z.int(), time: z.int(), books: z.string() }),
+  sql: `
+    SELECT toUInt32(block_number) AS number, toUnixTimestamp(block_time) AS time, books FROM exchange_snapshots
+    WHERE made_by = {made_by: String} AND block_number <= {to: UInt64} AND block_time <= {until: DateTime}
+    ORDER BY block_number DESC, recorded_at DESC LIMIT 1`,
 })
 
-const newestSnapshotUntil = defineOptionalRow({
-  name: 'exchange_snapshot_until',
-  params: z.object({ end: z.date() }),
-  row: onlyColumn('books', z.string()),
-  sql: `SELECT books FROM exchange_snapshots WHERE block_time <= {end: DateTime} ORDER BY block_number DESC, recorded_at DESC LIMIT 1`,
-})
+/** More than any block, and the last time, of a table. */
+const LAST = 2 ** 32 - 1
 
-/** The books of the newest snapshot up to an end; before the first, those before the first block. */
-async function nearestBooks(clickhouse: ClickHouseClient, end: End, options?: ReadOptions): Promise<OrderBooks> {
-  const books =
-    end.until === undefined
-      ? await newestSnapshot(clickhouse, { end: end.to }, options)
-      : await newestSnapshotUntil(clickhouse, { end: end.until }, options)
-  if (books !== null) return booksOf(JSON.parse(books) as BooksSnapshot)
+/** The books of the newest snapshot up to an end, and its block; before the first, those before the first block. */
+async function nearestBooks(
+  clickhouse: ClickHouseClient,
+  { to = LAST, until = new Date(LAST * 1000) }: End,
+  forks: readonly ForkTime[],
+  options?: ReadOptions,
+): Promise<{ books: OrderBooks; after: BlockTime }> {
+  const snapshot = await newestSnapshot(clickhouse, { made_by: madeBy(forks), to, until }, options)
+  if (snapshot) return { books: booksOf(JSON.parse(snapshot.books) as BooksSnapshot), after: snapshot }
   const genesis = await allStablecoins(clickhouse, { before_block: 1 }, options)
-  return new OrderBooks(genesis.map(({ stable, quote_token }) => ({ token: stable, quoteToken: quote_token })))
+  const books = new OrderBooks(genesis.map(({ stable, quote_token }) => ({ token: stable, quoteToken: quote_token })))
+  return { books, after: { number: 0, time: 0 } }
 }
 
 /**
@@ -44,26 +53,29 @@ export async function storedBooks(
   forks: readonly ForkTime[],
   options?: ReadOptions,
 ): Promise<OrderBooks> {
-  const books = await nearestBooks(clickhouse, end, options)
-  for await (const block of storedBlocks(clickhouse, books.block ?? 0, end, forks, options)) books.apply(block)
+  const { books, after } = await nearestBooks(clickhouse, end, forks, options)
+  for await (const block of storedBlocks(clickhouse, after, end, forks, options)) books.apply(block)
   return books
 }
 
-/** A snapshot follows after so many logs, or so many for each order that stands: replay then costs what loading one does. */
-const [FEWEST_LOGS, LOGS_AN_ORDER] = [5000, 10]
+/** A snapshot follows after so many logs, or two for each token, book and order in it: loading one costs about as much. */
+const [FEWEST_LOGS, LOGS_AN_ENTRY] = [5000, 2]
 
 /**
- * Keeps the books up to the final block `to` in snapshots, so that none of these blocks is far from one. Returns how many it
- * added. Books that a contradiction makes unknown are kept too: they say so.
+ * Keeps the books up to block `to` in snapshots, so that none of these blocks is far from one; the block must be final and
+ * committed. Returns how many it added. In books that a contradiction makes unknown, so are those of the snapshot.
  */
 export async function keepBooks(clickhouse: ClickHouseClient, to: number, forks: readonly ForkTime[]): Promise<number> {
-  const books = await nearestBooks(clickhouse, { to })
+  const { books, after } = await nearestBooks(clickhouse, { to }, forks)
   let [logs, added] = [0, 0]
-  for await (const block of storedBlocks(clickhouse, books.block ?? 0, { to }, forks)) {
+  for await (const block of storedBlocks(clickhouse, after, { to }, forks)) {
     books.apply(block)
     logs += block.logs.length
-    if (logs < Math.max(FEWEST_LOGS, LOGS_AN_ORDER * books.orderCount)) continue
-    const row = { block_number: block.number, block_time: block.time, books: JSON.stringify(snapshotOf(books)) }
+    if (logs < Math.max(FEWEST_LOGS, LOGS_AN_ENTRY * books.entries)) continue
+    const row = {
+      ...{ made_by: madeBy(forks), block_number: block.number, block_time: block.time },
+      books: JSON.stringify(snapshotOf(books)),
+    }
     await insertRows(clickhouse, 'exchange_snapshots', [row], randomUUID())
     added++
     logs = 0

@@ -24,10 +24,11 @@ DROP TABLE IF EXISTS dex_order_ends;
 -- When each fork came changes what the exchange quotes.
 ALTER TABLE chain_forks ADD COLUMN IF NOT EXISTS schedule Array(Tuple(String, UInt32)) COMMENT 'all forks: name, time of activation in unix seconds' AFTER active;
 
--- One row a block at whose end the books were kept, so that later ones need only the logs since. Of final blocks alone.
+-- One row a block at whose end the books were kept, so that later ones need only the logs since. Of final and committed blocks alone.
 CREATE TABLE IF NOT EXISTS exchange_snapshots (
+    made_by      LowCardinality(String)       COMMENT 'version of the replay, and when flips began to keep their id',
     block_number UInt64,
     block_time   DateTime('UTC'),
     books        String                       COMMENT 'JSON: tokens, and every order that stands' CODEC(ZSTD(3)),
     recorded_at  DateTime64(3, 'UTC') DEFAULT now64(3)
-) ENGINE = ReplacingMergeTree(recorded_at) ORDER BY block_number SETTINGS non_replicated_deduplication_window = 1000;
+) ENGINE = ReplacingMergeTree(recorded_at) ORDER BY (made_by, block_number) SETTINGS non_replicated_deduplication_window = 1000;

@@ -25,7 +25,7 @@ import { createRegistry } from '../knowledge/registry.js'
 import { recordTokenList } from '../knowledge/token-lists.js'
 import type { TipMetrics } from '../metrics.js'
 import type { BatchLedger } from '../sinks/batch-ledger.js'
-import { keepBooksOfFinal } from '../sinks/keep-books.js'
+import { booksKeeper } from '../sinks/keep-books.js'
 import { noteHeads } from '../sinks/note-head.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
@@ -82,7 +82,6 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
   void noteForks({ clickhouse, rpc, log, signal })
-  void keepBooksOfFinal({ clickhouse, network: config.CHAIN, log, signal })
   const tokenList = await watchTokenList({
     location: config.TOKEN_LIST,
     network: config.CHAIN,
@@ -156,6 +155,7 @@ async function* followChain({
     log,
   })
   const families = familiesRead(config)
+  const keepBooks = booksKeeper({ clickhouse, network: config.CHAIN, log })
   const reader = await openReader({ clickhouse, config, log, chain, tokenList, rpc, retryDatabase }, ledger)
   const hashOf = async (number: number): Promise<string | null> => {
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))
@@ -190,6 +190,7 @@ async function* followChain({
       throw new ChainChangedError(`the node has dropped the state of blocks that were planned: ${gaps[0]?.reason}`)
     if (gaps.length > 0) log.warn({ gaps }, `the node does not have all of blocks ${batch.from} to ${batch.to}`)
     await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, () => writeToTip(clickhouse, ledger, batch, gaps))
+    keepBooks(batch.to)
     yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }
     if (tokenList.hasChanged()) return 'list_changed'
   }

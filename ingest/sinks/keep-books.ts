@@ -1,31 +1,40 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { newestBlock } from '../../clickhouse/chain/blocks.js'
 import { forkSchedule } from '../../clickhouse/chain/forks.js'
 import { keepBooks } from '../../clickhouse/exchange/stored-books.js'
 import { NETWORKS, type Network } from '../chain/networks.js'
 
-/** How often it is looked whether a snapshot is due, in milliseconds. */
-const LOOK_MS = 60_000
+/** How often a snapshot may be due, in milliseconds. */
+const KEEP_MS = 60_000
 
-type Options = { clickhouse: ClickHouseClient; network: Network; log: Logger; signal: AbortSignal }
+type Options = { clickhouse: ClickHouseClient; network: Network; log: Logger }
 
 /**
- * Keeps the exchange's books of final blocks in snapshots, at once and then every minute, until `signal` aborts. Without them
- * answers are as right, and take longer: a database that is away is no reason to stop.
+ * Returns what is to be called with each committed block: now and then it keeps the exchange's books of final blocks in
+ * snapshots. Without them answers are as right and take longer, so a failure only warns.
  */
-export async function keepBooksOfFinal({ clickhouse, network, log, signal }: Options): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const newest = await newestBlock(clickhouse)
-      const final = (newest?.block_number ?? 0) - NETWORKS[network].deepestReorg
-      const forks = await forkSchedule(clickhouse)
-      const added = final > 0 ? await keepBooks(clickhouse, final, forks?.schedule ?? []) : 0
-      if (added > 0) log.debug({ added, final }, 'kept the books of the exchange')
-    } catch (error) {
-      log.debug({ reason: (error as Error).message }, 'the books of the exchange could not be kept')
-    }
-    await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => {})
+export function booksKeeper({ clickhouse, network, log }: Options): (committed: number) => void {
+  let nextAt = 0
+  let isKeeping = false
+  const keep = async (final: number): Promise<void> => {
+    const forks = await forkSchedule(clickhouse)
+    const added = await keepBooks(clickhouse, final, forks?.schedule ?? [])
+    if (added > 0) log.debug({ added, final }, 'kept the books of the exchange')
+  }
+  return (committed) => {
+    const final = committed - NETWORKS[network].deepestReorg
+    if (isKeeping || final <= 0 || performance.now() < nextAt) return
+    isKeeping = true
+    keep(final)
+      .catch((error: Error) =>
+        log.warn(
+          { reason: error.message },
+          'the books of the exchange could not be kept: answers about them take longer',
+        ),
+      )
+      .finally(() => {
+        isKeeping = false
+        nextAt = performance.now() + KEEP_MS
+      })
   }
 }

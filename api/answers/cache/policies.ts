@@ -53,7 +53,12 @@ export const CACHE_POLICIES = {
   /** Changes with every block, but windows have at least an hour. Prices of other stables are in it too. */
   averages: { maxAgeSeconds: 6, finality: null },
   /** Changes with every block; rests on all logs before it. */
-  book: { maxAgeSeconds: 2, finality: ofFacts(Number.POSITIVE_INFINITY) },
+  book: {
+    maxAgeSeconds: 2,
+    finality: ofFacts(Number.POSITIVE_INFINITY),
+    isOpen: ({ books }) =>
+      (books as { unknown_since: number | null }[]).some(({ unknown_since }) => unknown_since !== null),
+  },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },
   /**

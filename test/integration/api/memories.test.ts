@@ -88,6 +88,7 @@ test('/metrics shows what each memory holds, how large it is and may become; whe
   await app.inject({ url: PEG, remoteAddress: '2001:db8::1' })
   const first = await answers()
   await app.inject({ url: `${PEG}/series`, method: 'HEAD' })
+  await app.inject(`/api/v1/stablecoins/${STABLE}/book`)
   await shown()
   const before = await shown()
   for (const { description } of app.memories.all()) {

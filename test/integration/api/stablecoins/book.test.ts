@@ -7,10 +7,11 @@ import { keepBooks, storedBooks } from '../../../../clickhouse/exchange/stored-b
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { test } from '../../../support/app.js'
-import { addBlocks, addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
+import { addBlocks, addFacts, stableAddress, stablecoin, txHash } from '../../../support/rows.js'
 
 const STABLE = stableAddress(1)
 const OTHER = stableAddress(2)
+const EXCHANGE = '0xdec0000000000000000000000000000000000000'
 const [ANN, BOB] = [1, 2].map((i) => `0x${`${i}`.repeat(40)}`) as [string, string]
 
 /** A log without its place. */
@@ -116,6 +117,51 @@ test('a book about which logs contradict each other is unknown, not empty', asyn
   const answer = (await app.inject(`/api/v1/stablecoins/${STABLE}/book`)).json()
   expect(answer.coverage).toMatchObject({ status: 'partial' })
   expect(answer.books).toMatchObject([{ unknown_since: 2, mid_price: null, bids: null, asks: null }])
+})
+
+test('an event of the exchange that is not understood makes books partial from its block on', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const times = [now - 300, now - 200]
+  await addLogs(clickhouse, times, [[...OPENED, order(1, ANN, true, -20, 300)]])
+  const place = { block_number: 2, log_index: 0, block_time: now - 200, tx_hash: txHash(1) }
+  const event = { emitter: 'exchange', contract: EXCHANGE, topic: txHash(2), reason: 'topic', log_count: 1 } as const
+  await insertFacts(clickhouse, 'unknown_events', [{ ...event, ...place }], 'unknown')
+  const coverageAt = async (at: number) =>
+    (await app.inject(`/api/v1/stablecoins/${STABLE}/book?as_of=${at}`)).json().coverage
+  expect(await coverageAt(now - 201)).toMatchObject({ status: 'complete', missing: [] })
+  expect(await coverageAt(now - 200)).toMatchObject({ status: 'partial', missing: [{ reason: 'unknown_event' }] })
+})
+
+test('books of more logs than are read at once are whole, also where a block is read in two parts', async ({
+  clickhouse,
+}) => {
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  await insertFacts(
+    clickhouse,
+    'exchange_events',
+    OPENED.map((log, log_index) => ({
+      ...contentOf({ ...log, logIndex: log_index, address: '' } as ExchangeLog),
+      ...{ block_number: 1, log_index, block_time: 1 },
+    })),
+    'logs',
+  )
+  const orders = 110_000
+  await clickhouse.command({
+    query: `
+      INSERT INTO exchange_events (event, token, order_id, maker, amount_raw, is_bid, tick, block_number, log_index, block_time)
+      SELECT 'OrderPlaced', '${STABLE}', number + 1, '${ANN}', 1000000, number % 2, if(number % 2, -10, 10),
+             2 + intDiv(number, 7), number % 7, 2 + intDiv(number, 7)
+      FROM numbers(${orders})`,
+  })
+  const books = await storedBooks(clickhouse, { to: orders }, [])
+  expect([...books.contradictions]).toEqual([])
+  expect(books.lastOrderId).toBe(BigInt(orders))
+  const [book] = [...books.books()].filter(({ base }) => base === STABLE)
+  expect([book?.bids.levels[0]?.base, book?.asks.levels[0]?.base]).toEqual([55_000_000_000n, 55_000_000_000n])
 })
 
 test('a snapshot of the books changes none, and what came before it is not read again', async ({
