@@ -18,7 +18,7 @@ import { test } from '../../../support/services.js'
 
 const IMPATIENT = { RPC_TIMEOUT_MS: '700', BATCH_BLOCKS: '10', RPC_ATTEMPTS: '8' }
 const SEED = Number(process.env.FAULT_SEED ?? 1)
-/** So few that they never use up the attempts at one batch. */
+/** So few that they never use up the attempts at one batch, of which a slow machine takes some too. */
 const MOST_STRIKES = 7
 const chain = useStillChain({ historyBlocks: 120 })
 /** The facts of an undisturbed run. */
@@ -36,7 +36,7 @@ test.concurrent.for(PASSING_FAULTS)(
     // Drawn at random: one at every second request would always strike the same call of a repeated pair.
     const drawn = seededFaults(SEED, { [fault]: 1 / 3 })
     const node = await faultyNode(chain.rpcUrl, (request) => (node.strikes() < MOST_STRIKES ? drawn(request) : 'none'))
-    const ingest = startIngest(clickhouseEnv, node.url, IMPATIENT)
+    const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '25' })
     await ingestedTo(clickhouse, chain.head, ingest)
     await ingest.kill('SIGTERM')
     await node.close()
