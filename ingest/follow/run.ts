@@ -155,7 +155,7 @@ async function* followChain({
     log,
   })
   const families = familiesRead(config)
-  const keepBooks = booksKeeper({ clickhouse, network: config.CHAIN, log })
+  const keepBooks = booksKeeper({ clickhouse, network: config.CHAIN, log, signal })
   const reader = await openReader({ clickhouse, config, log, chain, tokenList, rpc, retryDatabase }, ledger)
   const hashOf = async (number: number): Promise<string | null> => {
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))
