@@ -28,7 +28,10 @@ export function booksKeeper({ clickhouse, network, log, signal }: Options): (com
     keep(final)
       .catch((error: Error) => {
         if (!signal.aborted)
-          log.warn({ reason: error.message }, 'the books of the exchange could not be kept: answers about them take longer')
+          log.warn(
+            { reason: error.message },
+            'the books of the exchange could not be kept: answers about them take longer',
+          )
       })
       .finally(() => {
         isKeeping = false
