@@ -26,7 +26,9 @@ async function bytesOf(stream: Readable, most: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of stream) {
-    size += chunks[chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk) - 1]?.length ?? 0
+    const bytes: Buffer = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    chunks.push(bytes)
+    size += bytes.length
     if (size > most) return null
   }
   return Buffer.concat(chunks)
@@ -91,13 +93,13 @@ export function sendWhole(
   reply: FastifyReply,
   { headers, body, etag }: WholeExport & { body: Buffer },
 ): FastifyReply {
-  const isAsked = method === 'GET' && range !== undefined && (ifRange === undefined || ifRange === etag)
+  const isForRange = method === 'GET' && range !== undefined && (ifRange === undefined || ifRange === etag)
   // Of nothing, every range would be refused, also by programs that always send one.
-  const asked = isAsked && body.length > 0 ? byteRangeOf(range, body.length) : null
-  if (asked && asked.start > asked.end) throw new RangeNotSatisfiableError(body.length)
+  const byteRange = isForRange && body.length > 0 ? byteRangeOf(range, body.length) : null
+  if (byteRange && byteRange.start > byteRange.end) throw new RangeNotSatisfiableError(body.length)
   reply.headers({ ...headers, etag, 'accept-ranges': 'bytes' })
-  if (!asked) return reply.send(body)
-  const { start, end } = asked
+  if (!byteRange) return reply.send(body)
+  const { start, end } = byteRange
   return reply
     .code(206)
     .header('content-range', `bytes ${start}-${end}/${body.length}`)

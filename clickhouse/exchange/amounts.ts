@@ -1,7 +1,7 @@
 // The exchange's arithmetic. Tempo stablecoin DEX: PRICE_SCALE = 100 000, an order's price is 1 + tick / 100 000 quote
 // tokens per base token, and every division rounds in favour of the maker. Amounts are in base units of their token.
 
-const PRICE_SCALE = 100_000n
+export const PRICE_SCALE = 100_000n
 
 /** The largest amount that the exchange can express: amounts are of 128 bits. */
 export const MOST_AMOUNT = 2n ** 128n - 1n

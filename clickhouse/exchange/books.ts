@@ -2,7 +2,8 @@ import { REFERENCE_STABLE } from '../peg/price.js'
 import { Book, type Order } from './book.js'
 import type { Rules } from './rules.js'
 
-type PlacedArgs = {
+/** An order as it is placed, or as it stands after it has flipped. */
+export type PlacedArgs = {
   orderId: bigint
   maker: string
   token: string

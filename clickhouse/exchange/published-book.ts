@@ -1,7 +1,7 @@
+import { PRICE_SCALE, priceOf } from './amounts.js'
 import type { Book, Order, Side } from './book.js'
 
-/** Prices are whole hundred-thousandths. */
-const PRICES_TO_ONE = 100_000
+const PRICES_TO_ONE = Number(PRICE_SCALE)
 
 /** A level of a side. `total_raw`: what it and all better levels hold. Amounts in base units of the book's base, as decimal strings. */
 type PublishedLevel = { tick: number; price: number; amount_raw: string; total_raw: string; orders: number }
@@ -28,7 +28,7 @@ function makersOf(side: Side, amount: bigint) {
       amount_raw: `${held}`,
       share: Number((held * 1_000_000n) / amount) / 1_000_000,
       without: {
-        best_price: next ? (PRICES_TO_ONE + next.tick) / PRICES_TO_ONE : null,
+        best_price: next ? Number(priceOf(next.tick)) / PRICES_TO_ONE : null,
         amount_raw: `${amount - held}`,
       },
     },

@@ -7,7 +7,7 @@ import type { ExchangeBlock, ExchangeLog } from './books.js'
 import { EXCHANGE_LOGS, exchangeLogOf } from './events.js'
 import { type Rules, rulesAt } from './rules.js'
 
-/** More than any index of a log, or block, of a table. */
+/** More than any block or index of a log, and the last time, of a table. */
 const LAST = 2 ** 32 - 1
 /** Rows that are read at once. */
 const PAGE = 50_000
@@ -64,6 +64,9 @@ export type BlockTime = { number: number; time: number }
 /** Where stored blocks end: with block `to`, or with the last one whose time is at most `until`. */
 export type End = { to: number; until?: undefined } | { to?: undefined; until: Date }
 
+/** The bounds of an end as parameters. */
+export const boundsOf = ({ to = LAST, until = new Date(LAST * 1000) }: End) => ({ to_block: to, until })
+
 /** A block of stored logs, and its time in unix seconds. */
 export type StoredBlock = ExchangeBlock & { time: number }
 
@@ -75,14 +78,14 @@ export type StoredBlock = ExchangeBlock & { time: number }
 export async function* storedBlocks(
   clickhouse: ClickHouseClient,
   after: BlockTime,
-  { to = LAST, until = new Date(LAST * 1000) }: End,
+  end: End,
   forks: readonly ForkTime[],
   options?: ReadOptions,
 ): AsyncGenerator<StoredBlock> {
   let block: { number: number; time: number; rules: Rules; logs: ExchangeLog[] } | undefined
   let position = { after_block: after.number, after_log: LAST, since: after.time }
   for (let isLast = false; !isLast; ) {
-    const page = await eventPage(clickhouse, { ...position, to_block: to, until }, options)
+    const page = await eventPage(clickhouse, { ...position, ...boundsOf(end) }, options)
     for (const { block_number: number, at: time, ...event } of rowsOf(page)) {
       if (block && block.number !== number) yield block
       if (block?.number !== number) block = { number, time, rules: rulesAt(forks, time), logs: [] }

@@ -7,7 +7,7 @@ import { defineOptionalRow, type ReadOptions } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { OrderBooks } from './books.js'
 import { type BooksSnapshot, booksOf, snapshotOf } from './snapshots.js'
-import { type BlockTime, type End, storedBlocks } from './stored-blocks.js'
+import { type BlockTime, boundsOf, type End, storedBlocks } from './stored-blocks.js'
 
 /** To be raised with every change by which the same logs give other books, or a snapshot has another form. */
 const REPLAY_VERSION = 1
@@ -18,25 +18,22 @@ const madeBy = (forks: readonly ForkTime[]): string =>
 
 const newestSnapshot = defineOptionalRow({
   name: 'exchange_snapshot',
-  params: z.object({ made_by: z.string(), to: z.int(), until: z.date() }),
+  params: z.object({ made_by: z.string(), to_block: z.int(), until: z.date() }),
   row: z.object({ number: z.int(), time: z.int(), books: z.string() }),
   sql: `
     SELECT toUInt32(block_number) AS number, toUnixTimestamp(block_time) AS time, books FROM exchange_snapshots
-    WHERE made_by = {made_by: String} AND block_number <= {to: UInt64} AND block_time <= {until: DateTime}
+    WHERE made_by = {made_by: String} AND block_number <= {to_block: UInt64} AND block_time <= {until: DateTime}
     ORDER BY block_number DESC, recorded_at DESC LIMIT 1`,
 })
-
-/** More than any block, and the last time, of a table. */
-const LAST = 2 ** 32 - 1
 
 /** The books of the newest snapshot up to an end, and its block; before the first, those before the first block. */
 async function nearestBooks(
   clickhouse: ClickHouseClient,
-  { to = LAST, until = new Date(LAST * 1000) }: End,
+  end: End,
   forks: readonly ForkTime[],
   options?: ReadOptions,
 ): Promise<{ books: OrderBooks; after: BlockTime }> {
-  const snapshot = await newestSnapshot(clickhouse, { made_by: madeBy(forks), to, until }, options)
+  const snapshot = await newestSnapshot(clickhouse, { made_by: madeBy(forks), ...boundsOf(end) }, options)
   if (snapshot) return { books: booksOf(JSON.parse(snapshot.books) as BooksSnapshot), after: snapshot }
   const genesis = await allStablecoins(clickhouse, { before_block: 1 }, options)
   const books = new OrderBooks(genesis.map(({ stable, quote_token }) => ({ token: stable, quoteToken: quote_token })))

@@ -1,3 +1,5 @@
+import type { PlacedArgs } from '../../clickhouse/exchange/books.js'
+
 /** A log's position. `block_number` and `log_index` fit a double. */
 type LogPosition = { blockNumber: number; logIndex: number; txHash: string; address: string }
 
@@ -51,23 +53,14 @@ type HoldLog =
   | { name: 'ReceiptClaimed'; args: HoldArgs & { originator: string; caller: string; to: string } }
   | { name: 'ReceiptBurned'; args: HoldArgs & { originator: string; caller: string } }
 
-type OrderArgs = {
-  orderId: bigint
-  maker: string
-  token: string
-  amount: bigint
-  isBid: boolean
-  tick: number
-  flipTick: number
-}
 type DexLog =
   | { name: 'PairCreated'; args: { key: string; base: string; quote: string } }
-  | { name: 'OrderPlaced'; args: OrderArgs & { isFlipOrder: boolean } }
+  | { name: 'OrderPlaced'; args: PlacedArgs & { isFlipOrder: boolean } }
   | {
       name: 'OrderFilled'
       args: { orderId: bigint; maker: string; taker: string; amountFilled: bigint; partialFill: boolean }
     }
-  | { name: 'OrderFlipped'; args: OrderArgs }
+  | { name: 'OrderFlipped'; args: PlacedArgs }
   | { name: 'FlipFailed'; args: { orderId: bigint; maker: string; reason: string } }
   | { name: 'OrderCancelled'; args: { orderId: bigint } }
 

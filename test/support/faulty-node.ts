@@ -12,8 +12,8 @@ const BLOCKS_BEHIND = 30
 /** The first block whose state a pruning node still has. */
 export const OLDEST_STATE = 70
 
-/** Faults of a single answer. */
-export const PASSING_FAULTS = [
+/** Faults of an answer whatever it says. */
+const TRANSPORT_FAULTS = [
   'refused',
   'slow',
   'silent',
@@ -21,6 +21,11 @@ export const PASSING_FAULTS = [
   'rate-limited-without-an-end',
   'reset',
   'garbage',
+] as const
+
+/** Faults of a single answer. */
+export const PASSING_FAULTS = [
+  ...TRANSPORT_FAULTS,
   'no-logs',
   'cut-logs',
   'holed-logs',
@@ -43,16 +48,7 @@ export type Fault =
   | 'other-chain'
 
 /** Faults that strike every answer, whatever is in it. */
-const WHOLE_ANSWER: ReadonlySet<Fault> = new Set<Fault>([
-  'refused',
-  'slow',
-  'silent',
-  'rate-limited',
-  'rate-limited-without-an-end',
-  'reset',
-  'garbage',
-  'lagging',
-])
+const WHOLE_ANSWER: ReadonlySet<Fault> = new Set<Fault>([...TRANSPORT_FAULTS, 'lagging'])
 
 /** A random fault for the n-th request, drawn from `seed`: each kind at its rate, otherwise none. */
 export function seededFaults(seed: number, rates: Partial<Record<Fault, number>>): (request: number) => Fault {

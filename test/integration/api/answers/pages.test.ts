@@ -101,9 +101,9 @@ test('HEAD has the length of an export, and ranges its bytes, as HEAD or the fir
         { range: 'bytes=0-9', 'if-range': clock.now.toUTCString() },
       ]
       for (const headers of others) {
-        const all = await ask(headers)
-        expect([headers, all.statusCode, all.headers.etag]).toEqual([headers, 200, etag])
-        expect(all.rawPayload.equals(bytes)).toBe(true)
+        const answer = await ask(headers)
+        expect([headers, answer.statusCode, answer.headers.etag]).toEqual([headers, 200, etag])
+        expect(answer.rawPayload.equals(bytes)).toBe(true)
       }
       for (const range of [`bytes=${size}-`, 'bytes=-0']) {
         const none = await ask({ range })

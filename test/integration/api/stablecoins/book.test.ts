@@ -6,12 +6,12 @@ import { snapshotOf } from '../../../../clickhouse/exchange/snapshots.js'
 import { keepBooks, storedBooks } from '../../../../clickhouse/exchange/stored-books.js'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
+import { STABLECOIN_DEX } from '../../../../ingest/chain/addresses.js'
 import { test } from '../../../support/app.js'
 import { addBlocks, addFacts, stableAddress, stablecoin, txHash } from '../../../support/rows.js'
 
 const STABLE = stableAddress(1)
 const OTHER = stableAddress(2)
-const EXCHANGE = '0xdec0000000000000000000000000000000000000'
 const [ANN, BOB] = [1, 2].map((i) => `0x${`${i}`.repeat(40)}`) as [string, string]
 
 /** A log without its place. */
@@ -128,7 +128,13 @@ test('an event of the exchange that is not understood makes books partial from i
   const times = [now - 300, now - 200]
   await addLogs(clickhouse, times, [[...OPENED, order(1, ANN, true, -20, 300)]])
   const place = { block_number: 2, log_index: 0, block_time: now - 200, tx_hash: txHash(1) }
-  const event = { emitter: 'exchange', contract: EXCHANGE, topic: txHash(2), reason: 'topic', log_count: 1 } as const
+  const event = {
+    emitter: 'exchange',
+    contract: STABLECOIN_DEX,
+    topic: txHash(2),
+    reason: 'topic',
+    log_count: 1,
+  } as const
   await insertFacts(clickhouse, 'unknown_events', [{ ...event, ...place }], 'unknown')
   const coverageAt = async (at: number) =>
     (await app.inject(`/api/v1/stablecoins/${STABLE}/book?as_of=${at}`)).json().coverage

@@ -11,12 +11,12 @@ const fork = (name: string, activationTime: number, active: boolean) => ({ name,
 
 test('the forks that are not handled are those that the table does not name, active or to come', async () => {
   const schedule = [fork('T12', 1_791_900_000, true), fork('T13', 1_795_000_000, true), fork('Nvnm1', 2 ** 53, false)]
-  expect(await readForkSchedule(nodeWith({ schedule, active: 'T13' }))).toMatchObject({
+  expect(await readForkSchedule(nodeWith({ schedule, active: 'T13' }))).toEqual({
     active: 'T13',
     schedule: [
-      { name: 'T12', activation_time: 1_791_900_000 },
-      { name: 'T13', activation_time: 1_795_000_000 },
-      { name: 'Nvnm1', activation_time: 2 ** 32 - 1 },
+      { name: 'T12', activation_time: 1_791_900_000, is_active: true },
+      { name: 'T13', activation_time: 1_795_000_000, is_active: true },
+      { name: 'Nvnm1', activation_time: 2 ** 32 - 1, is_active: false },
     ],
     unhandled: [
       { name: 'T13', activation_time: 1_795_000_000, is_active: true },
