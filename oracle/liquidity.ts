@@ -77,25 +77,6 @@ export function depthOf(side: 'sell' | 'buy', samples: readonly DepthSample[], l
   return { tokens, at_least_tokens: within?.size ?? null, less_than_tokens: beyond?.size ?? null }
 }
 
-/** What selling `size` tokens costs in bps of the peg. */
-function exitOf(samples: readonly DepthSample[], size: number) {
-  const rows = bySize(samples)
-  const none = (reason: string) => ({ size_tokens: size, exit_cost_bps: null, reason })
-  const [smallest, largest] = [rows[0], rows.at(-1)]
-  if (!smallest || !largest) return none('not_sampled')
-  if (size < smallest.size_tokens) return none('below_sampled_sizes')
-  if (size > largest.size_tokens) return none('above_sampled_sizes')
-  const from = rows.filter(({ size_tokens }) => size_tokens <= size).at(-1) as DepthSample
-  const to = rows.find(({ size_tokens }) => size_tokens >= size) as DepthSample
-  const [low, high] = [lossOf('sell', from), lossOf('sell', to)]
-  if (low === null) return none(from.sell_status)
-  if (high === null) return none(to.sell_status)
-  const [a, b] = [bpsOf(low, unitsOf(from.size_tokens)), bpsOf(high, unitsOf(to.size_tokens))]
-  const way = Math.log(size) - Math.log(from.size_tokens)
-  const whole = Math.log(to.size_tokens) - Math.log(from.size_tokens)
-  return { size_tokens: size, exit_cost_bps: whole === 0 ? a : a + ((b - a) * way) / whole, reason: null }
-}
-
 /** From the stable over quote tokens to the reference stable, as of the end of a block. */
 function routeOf(stable: string, quotedIn: readonly QuotedIn[], block: number): string[] | null {
   const route = [stable]
@@ -108,8 +89,8 @@ function routeOf(stable: string, quotedIn: readonly QuotedIn[], block: number): 
   return route.length === 1 ? null : route
 }
 
-/** The liquidity of a stable as of an instant, for selling `size` tokens. */
-export function liquidityAt({ depth, states, quotedIn }: LiquidityFacts, stable: string, at: number, size?: number) {
+/** The liquidity of a stable as of an instant. */
+export function liquidityAt({ depth, states, quotedIn }: LiquidityFacts, stable: string, at: number) {
   const newest = depth.findLast(({ block_time }) => block_time <= at)
   const rows = depth.filter(({ block_number }) => block_number === newest?.block_number)
   const state = states.findLast(({ block_time }) => block_time <= at)
@@ -130,7 +111,7 @@ export function liquidityAt({ depth, states, quotedIn }: LiquidityFacts, stable:
       at_least: share(exit.at_least_tokens),
       less_than: share(exit.less_than_tokens),
     },
-    exit_cost: size === undefined ? null : exitOf(rows, size),
+    exit_cost: null,
   }
 }
 

@@ -7,12 +7,10 @@ import { stableAddress } from '../../clickhouse/store/values.js'
 import { AsOfEcho, AsOfQuery, allUntil } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
+import { costOfBooks } from './exchange-books.js'
 
 /** Most levels of a side in an answer, and how many it has if none are asked for. */
 const [MOST_LEVELS, LEVELS] = [400, 50]
-
-/** The logs since a snapshot are read and replayed for each instant. */
-const COST_OF_PAST = 5
 
 const amount = (what: string) => z.string().meta({ description: `${what}, in base units of the stable` })
 const price = z.number().nullable()
@@ -107,7 +105,7 @@ export const bookRoute = endpoint({
   operationId: 'getBook',
   summary: 'The order book now or at any time, by price, and who makes it',
   description:
-    'Rebuilt from all logs of the exchange since the first block: orders placed, filled, flipped and cancelled. What larger amounts trade at is in `/depth`.',
+    'Rebuilt from all logs of the exchange since the first block: orders placed, filled, flipped and cancelled. What any amount trades at is in `/depth`.',
   about: 'moment',
   query: {
     ...AsOfQuery,
@@ -121,7 +119,7 @@ export const bookRoute = endpoint({
   },
   response: BookResponse,
   cache: CACHE_POLICIES.book,
-  cost: ({ query }) => (query.as_of === undefined ? 1 : COST_OF_PAST),
+  cost: ({ query }) => costOfBooks(query),
   covers: ({ stable, at, since }) => ({
     families: ['catalogue'],
     logsOf: ['exchange'],
@@ -130,7 +128,7 @@ export const bookRoute = endpoint({
     ...allUntil(at),
   }),
   answer: async ({ app, stable, cutoff, coverage, query: { levels }, reads }) => {
-    const exchange = await app.exchangeBooks(cutoff, reads)
+    const { books: exchange } = await app.exchangeBooks(cutoff, reads)
     const token = exchange.tokens.get(stable)
     const quoteToken = token?.quoteToken
     const books = [...exchange.books()]

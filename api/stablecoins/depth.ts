@@ -2,14 +2,18 @@ import { z } from 'zod'
 import { Coverage, type DataState, withState } from '../../clickhouse/chain/coverage.js'
 import { type Unsampled, unsampledAt } from '../../clickhouse/chain/sampling.js'
 import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
-import { EXIT_REASONS, priceOfSize } from '../../clickhouse/depth/liquidity.js'
+import { SIZE_REASONS, sizePrice } from '../../clickhouse/depth/liquidity.js'
+import type { OrderBooks } from '../../clickhouse/exchange/books.js'
+import type { Rules } from '../../clickhouse/exchange/rules.js'
+import { sizeQuote } from '../../clickhouse/exchange/stable-quotes.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
-import { QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { ONE_TOKEN, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { AsOfEcho, AsOfQuery, lastSeconds, STATE_SECONDS } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
+import { costOfBooks } from './exchange-books.js'
 
 /** A query parameter with an amount. */
 export const SizeQuery = z
@@ -19,17 +23,53 @@ export const SizeQuery = z
   .optional()
   .meta({ description: 'A number of whole tokens, for which the answer has the price too', examples: ['25000'] })
 
+/** Most sizes of an answer. */
+const MOST_SIZES = 20
+
+const SizesQuery = z
+  .string()
+  .regex(
+    new RegExp(`^[1-9]\\d{0,14}(,[1-9]\\d{0,14}){0,${MOST_SIZES - 1}}$`),
+    `must be at most ${MOST_SIZES} whole numbers of tokens, from 1 to 999999999999999, separated by commas`,
+  )
+  .transform((text) => text.split(',').map(Number))
+  .optional()
+  .meta({
+    description: `At most ${MOST_SIZES} numbers of whole tokens, separated by commas, for each of which the answer has the price`,
+    examples: ['100,2500,400000'],
+  })
+
 const SizePrice = z.object({
   price: z.number().nullable().meta({ description: 'For one token of it on average, in the reference stable' }),
   cost_bps: z
     .number()
     .nullable()
     .meta({ description: 'How much worse than 1 that price is, in basis points; negative if it is better' }),
-  reason: z
-    .enum([...EXIT_REASONS, ...QuoteStatus.options])
-    .nullable()
-    .meta({ description: 'Why there is no price; null if there is one' }),
+  reason: z.enum(SIZE_REASONS).nullable().meta({ description: 'Why there is no price; null if there is one' }),
 })
+
+const AtSize = z.object({
+  size_tokens: z.int().meta({ description: 'The requested number of whole tokens' }),
+  sell: SizePrice.meta({ description: 'For selling them' }),
+  buy: SizePrice.meta({ description: 'For buying them' }),
+})
+
+/** What the books of an instant quote for these sizes of a stable. */
+export async function pricesOfSizes(
+  exchange: Promise<{ books: OrderBooks; rules: Rules }>,
+  stable: string,
+  sizes: readonly number[],
+): Promise<z.input<typeof AtSize>[]> {
+  const { books, rules } = await exchange
+  return sizes.map((size_tokens) => {
+    const quote = sizeQuote(books, rules, stable, BigInt(size_tokens) * ONE_TOKEN)
+    return {
+      size_tokens,
+      sell: sizePrice('sell', quote?.sell ?? null, size_tokens),
+      buy: sizePrice('buy', quote?.buy ?? null, size_tokens),
+    }
+  })
+}
 
 const Quote = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),
@@ -59,17 +99,13 @@ const DepthResponse = z.object({
       description:
         'From 1,000 to 1,000,000 tokens, whatever size was asked for; empty before the first sample, and of a stable that is no longer sampled',
     }),
-  at_size: z
-    .object({
-      size_tokens: z.int().meta({ description: 'The requested number of whole tokens' }),
-      sell: SizePrice.meta({ description: 'For selling them' }),
-      buy: SizePrice.meta({ description: 'For buying them' }),
-    })
+  at_size: AtSize.nullable().meta({
+    description: 'The exact prices of `size` at the instant; null if none was requested',
+  }),
+  at_sizes: z
+    .array(AtSize)
     .nullable()
-    .meta({
-      description:
-        'Prices of the requested `size`: estimates between the two sampled sizes next to it, over the logarithm of the size; nothing is extrapolated. null if none was requested',
-    }),
+    .meta({ description: 'Those of `sizes`, in their order; null if none were requested' }),
 })
 
 /** What is known of a stable's depth, given how many of its quotes are there. */
@@ -101,16 +137,28 @@ export const depthRoute = endpoint({
   operationId: 'getDepth',
   summary: 'Price and slippage by size, selling and buying, now or at any time',
   description:
-    'What the chain’s own exchange quotes for each size at the newest sampled block; sampled every few minutes.',
+    'What the chain’s own exchange quotes for four sizes at the newest sampled block, sampled every few minutes; and for any `size` or `sizes` at the instant itself, exactly, from the order books.',
   about: 'moment',
-  query: { ...AsOfQuery, size: SizeQuery },
+  query: { ...AsOfQuery, size: SizeQuery, sizes: SizesQuery },
   response: DepthResponse,
   cache: CACHE_POLICIES.depth,
-  covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, STATE_SECONDS) }),
-  answer: async ({ app, stable, at, cutoff, coverage, query: { size }, reads }) => {
-    const [sampled, unsampled] = await Promise.all([
+  cost: ({ query }) => (query.size === undefined && query.sizes === undefined ? 1 : costOfBooks(query)),
+  covers: ({ stable, at, since, query }) => ({
+    families: query.size === undefined && query.sizes === undefined ? ['pegs'] : ['pegs', 'catalogue'],
+    stable,
+    since,
+    ...lastSeconds(at, STATE_SECONDS),
+  }),
+  answer: async ({ app, stable, at, cutoff, coverage, query: { size, sizes: requested }, reads }) => {
+    const [sampled, unsampled, prices] = await Promise.all([
       depthAt(app.clickhouse, { stable, as_of: cutoff }, reads),
       unsampledAt(app.clickhouse, { stable, at }, reads),
+      size === undefined && requested === undefined
+        ? []
+        : pricesOfSizes(app.exchangeBooks(cutoff, reads), stable, [
+            ...(size === undefined ? [] : [size]),
+            ...(requested ?? []),
+          ]),
     ])
     // What was sampled before the stable left the list is not its depth at the instant.
     const rows = unsampled ? [] : sampled
@@ -142,10 +190,8 @@ export const depthRoute = endpoint({
         ),
       ),
       sizes,
-      at_size:
-        size === undefined
-          ? null
-          : { size_tokens: size, sell: priceOfSize('sell', rows, size), buy: priceOfSize('buy', rows, size) },
+      at_size: size === undefined ? null : (prices[0] ?? null),
+      at_sizes: requested === undefined ? null : prices.slice(size === undefined ? 0 : 1),
     }
   },
 })

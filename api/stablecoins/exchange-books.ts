@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import pLimit from 'p-limit'
 import { forkSchedule } from '../../clickhouse/chain/forks.js'
 import type { OrderBooks } from '../../clickhouse/exchange/books.js'
+import { type Rules, rulesAt } from '../../clickhouse/exchange/rules.js'
 import { storedBooks } from '../../clickhouse/exchange/stored-books.js'
 import type { ReadOptions } from '../../clickhouse/store/define-query.js'
 import type { Memories } from '../../process/memory.js'
@@ -13,25 +14,32 @@ const KEPT_MS = 2000
 /** Books that are rebuilt at once: each takes CPU time that other requests wait for. */
 const AT_ONCE = 2
 
-/** Reads all books of the exchange as they were at an instant; the same ones for all who ask at about the same time. */
-export type ExchangeBooks = (until: Date, options: ReadOptions) => Promise<OrderBooks>
+/** The logs since a snapshot are read and replayed for each past instant: what that costs a caller, in requests. */
+export const costOfBooks = ({ as_of }: { as_of?: unknown }): number => (as_of === undefined ? 1 : 5)
+
+/** All books of the exchange, and the rules of its quotes. */
+type Exchange = { books: OrderBooks; rules: Rules }
+
+/** Reads the exchange as it was at an instant; the same for all who ask at about the same time. */
+export type ExchangeBooks = (until: Date, options: ReadOptions) => Promise<Exchange>
 
 /** Books of up to `maxBytes`. */
 export function createExchangeBooks(clickhouse: ClickHouseClient, memories: Memories, maxBytes: number): ExchangeBooks {
-  const books = memories.entries<string, OrderBooks>({
+  const exchanges = memories.entries<string, Exchange>({
     name: 'books',
     holds: 'the order books of the exchange, by instant',
     until: '2 s after they were rebuilt',
     maxBytes,
-    bytesOf: ({ entries }) => 4096 + ENTRY_BYTES * entries,
+    bytesOf: ({ books }) => 4096 + ENTRY_BYTES * books.entries,
     ttlMs: KEPT_MS,
   })
   const limited = pLimit(AT_ONCE)
   return (until, options) =>
-    books.read(until.toISOString(), () =>
+    exchanges.read(until.toISOString(), () =>
       limited(async () => {
-        const forks = await forkSchedule(clickhouse, options)
-        return storedBooks(clickhouse, { until }, forks?.schedule ?? [], options)
+        const forks = (await forkSchedule(clickhouse, options))?.schedule ?? []
+        const books = await storedBooks(clickhouse, { until }, forks, options)
+        return { books, rules: rulesAt(forks, Math.floor(until.getTime() / 1000)) }
       }),
     )
 }

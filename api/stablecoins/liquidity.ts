@@ -7,15 +7,14 @@ import {
   type Depth,
   depthWithin,
   EXIT_BPS,
-  EXIT_REASONS,
-  exitCost,
   exitShare,
   routeTo,
+  SIZE_REASONS,
   type SizeQuotes,
   sizePrices,
   supplyAndRoute,
 } from '../../clickhouse/depth/liquidity.js'
-import { QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { integerText, stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { AsOfEcho, AsOfQuery, lastSeconds, STATE_SECONDS } from '../answers/as-of.js'
@@ -23,7 +22,8 @@ import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { bucketsOf, ColumnsHead, ColumnsQuery, column, covered, rangeOf } from '../answers/columns.js'
 import { endpoint } from '../answers/endpoint.js'
 import { costOfRows, readRange } from '../answers/range.js'
-import { quotesState, SizeQuery } from './depth.js'
+import { pricesOfSizes, quotesState, SizeQuery } from './depth.js'
+import { costOfBooks } from './exchange-books.js'
 
 const SidePrice = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),
@@ -98,16 +98,10 @@ const LiquidityResponse = z.object({
       exit_cost_bps: z.number().nullable().meta({
         description: 'How much worse than 1.00 the average price is, in basis points; negative if it is better',
       }),
-      reason: z
-        .enum([...EXIT_REASONS, ...QuoteStatus.options])
-        .nullable()
-        .meta({
-          description:
-            'Why it is null: the size is outside the sampled ones, nothing is sampled, or the status of the neighbouring size that has no price',
-        }),
+      reason: z.enum(SIZE_REASONS).nullable().meta({ description: 'Why it is null' }),
     })
     .nullable()
-    .meta({ description: 'What selling `size` tokens costs; null without `size`' }),
+    .meta({ description: 'What selling `size` tokens costs at the instant, exactly; null without `size`' }),
 })
 
 /** The depths of both sides within `bps` of the peg. */
@@ -122,21 +116,23 @@ export const liquidityRoute = endpoint({
   operationId: 'getLiquidity',
   summary: 'Prices that can be traded at: deviation and spread by size, depth by bps, exit cost',
   description:
-    'What the chain’s own exchange quotes for each size at the newest sampled block, measured against the peg of 1. Sizes between are interpolated over the logarithm of the size; nothing is extrapolated. Stables whose routes share a book each show all of it, so depths do not add up.',
+    'What the chain’s own exchange quotes for each size at the newest sampled block, measured against the peg of 1; depths between sampled sizes are interpolated over the logarithm of the size, and nothing is extrapolated. The cost of `size` is exact, from the order books. Stables whose routes share a book each show all of it, so depths do not add up.',
   about: 'moment',
   query: { ...AsOfQuery, size: SizeQuery },
   response: LiquidityResponse,
   cache: CACHE_POLICIES.depth,
-  covers: ({ stable, at, since }) => ({
-    families: ['pegs', 'state'],
+  cost: ({ query }) => (query.size === undefined ? 1 : costOfBooks(query)),
+  covers: ({ stable, at, since, query }) => ({
+    families: query.size === undefined ? ['pegs', 'state'] : ['pegs', 'state', 'catalogue'],
     stable,
     since,
     ...lastSeconds(at, STATE_SECONDS),
   }),
   answer: async ({ app, stable, at, cutoff, coverage, query: { size }, reads }) => {
-    const [sampled, unsampled] = await Promise.all([
+    const [sampled, unsampled, [exit]] = await Promise.all([
       depthAt(app.clickhouse, { stable, as_of: cutoff }, reads),
       unsampledAt(app.clickhouse, { stable, at }, reads),
+      size === undefined ? [] : pricesOfSizes(app.exchangeBooks(cutoff, reads), stable, [size]),
     ])
     // What was sampled before the stable left the list is not its liquidity at the instant.
     const rows = unsampled ? [] : sampled
@@ -157,7 +153,9 @@ export const liquidityRoute = endpoint({
       depth_at_bps: DEPTH_BPS.map((bps) => ({ bps, ...depthsWithin(rows, bps) })),
       supply: supply_raw,
       exit_share: exitShare(depthWithin('sell', rows, EXIT_BPS), supply_raw),
-      exit_cost: size === undefined ? null : exitCost(rows, size),
+      exit_cost: exit
+        ? { size_tokens: exit.size_tokens, exit_cost_bps: exit.sell.cost_bps, reason: exit.sell.reason }
+        : null,
     }
   },
 })

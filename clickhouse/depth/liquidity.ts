@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isRecent, recentFirst } from '../chain/recent-first.js'
-import type { QuoteStatus } from '../peg/price.js'
+import type { SideQuote } from '../exchange/stable-quotes.js'
+import { QuoteStatus } from '../peg/price.js'
 import { defineRow } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 
@@ -111,44 +112,25 @@ export function depthWithin(side: Side, rows: readonly SizeQuotes[], bps: number
   return { tokens: from.size_tokens * (to.size_tokens / from.size_tokens) ** share, ...bounds }
 }
 
-/** Why there is no cost of a size; a status is that of the sampled size next to it that has no price. */
-export const EXIT_REASONS = ['not_sampled', 'below_sampled_sizes', 'above_sampled_sizes'] as const
-type ExitReason = (typeof EXIT_REASONS)[number] | QuoteStatus
+/** Why there is no price of a size: the status of its quote, or `unknown` where logs of the exchange contradict each other. */
+export const SIZE_REASONS = [...QuoteStatus.options, 'unknown'] as const
 
-/** What trading a size costs in basis points of the peg; `reason` says why it is null, and is null if it is not. */
-type Cost = { cost_bps: number; reason: null } | { cost_bps: null; reason: ExitReason }
+/** The price of a size; `reason` says why there is none, and is null if there is one. */
+type SizePrice = {
+  price: number | null
+  cost_bps: number | null
+  reason: (typeof SIZE_REASONS)[number] | null
+}
 
 /**
- * How much worse than 1 the average price for trading `size_tokens` is, in basis points; negative if it is better. Between two
- * sampled sizes it is on a straight line over the logarithm of the size, and both must have a price. It is never estimated
- * below the smallest or above the largest sampled size.
+ * The average price of one token of `size_tokens`, in the reference stable, and how much worse than 1 it is in basis points,
+ * negative if it is better.
  */
-function costOf(side: Side, rows: readonly SizeQuotes[], size_tokens: number): Cost {
-  const without = (reason: ExitReason): Cost => ({ cost_bps: null, reason })
-  const points = pointsOf(side, rows)
-  if (points.length === 0) return without('not_sampled')
-  const below = points.findLast((point) => point.size_tokens <= size_tokens)
-  const above = points.find((point) => point.size_tokens >= size_tokens)
-  if (!below) return without('below_sampled_sizes')
-  if (!above) return without('above_sampled_sizes')
-  if (below.cost_bps === null) return without(below.status)
-  if (above.cost_bps === null) return without(above.status)
-  const share =
-    below === above ? 0 : Math.log(size_tokens / below.size_tokens) / Math.log(above.size_tokens / below.size_tokens)
-  return { cost_bps: below.cost_bps + share * (above.cost_bps - below.cost_bps), reason: null }
-}
-
-/** The cost of selling a size. */
-export function exitCost(rows: readonly SizeQuotes[], size_tokens: number) {
-  const { cost_bps, reason } = costOf('sell', rows, size_tokens)
-  return { size_tokens, exit_cost_bps: cost_bps, reason }
-}
-
-/** The average price for trading a size, in the reference stable, by its cost. */
-export function priceOfSize(side: Side, rows: readonly SizeQuotes[], size_tokens: number) {
-  const { cost_bps, reason } = costOf(side, rows, size_tokens)
+export function sizePrice(side: Side, quote: SideQuote | null, size_tokens: number): SizePrice {
+  if (!quote || quote.amount === null) return { price: null, cost_bps: null, reason: quote?.status ?? 'unknown' }
+  const { price, deviation_bps } = sidePrice(quote.status, `${quote.amount}`, size_tokens)
   const worse = side === 'sell' ? -1 : 1
-  return { price: cost_bps === null ? null : 1 + (worse * cost_bps) / 10_000, cost_bps, reason }
+  return { price, cost_bps: deviation_bps === null ? null : 0 + worse * deviation_bps, reason: null }
 }
 
 /**

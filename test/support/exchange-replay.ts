@@ -55,7 +55,11 @@ const wordOf = (digits: string): string => digits.padStart(64, '0')
 const AT_ONCE = 500
 
 /** What the node's exchange answers at the end of a block: an amount, or why it refuses. */
-async function askedOfNode(rpc: Rpc, block: number, questions: readonly Question[]): Promise<Array<bigint | string>> {
+export async function askedOfNode(
+  rpc: Rpc,
+  block: number,
+  questions: readonly Question[],
+): Promise<Array<bigint | string>> {
   const calls = questions.map(({ from, to, exact, amount }) => ({
     target: STABLECOIN_DEX as Hex,
     allowFailure: true,

@@ -208,16 +208,13 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
   {
     name: 'liquidity',
     ask: (subject) => {
-      const { facts, stable, at, pick } = subject
-      // From a tenth of the smallest sampled size to ten times the largest.
-      const size = Math.floor(100 * 10 ** (pick(5_001) / 1000))
+      const { facts, stable, at } = subject
       const stableFacts = {
         depth: facts.depth.get(stable) ?? [],
         states: facts.states.get(stable) ?? [],
         quotedIn: facts.quotedIn,
       }
-      const question = about('liquidity', subject, liquidityAt(stableFacts, stable, at, size))
-      return { ...question, query: { ...question.query, size } }
+      return about('liquidity', subject, liquidityAt(stableFacts, stable, at))
     },
   },
   {

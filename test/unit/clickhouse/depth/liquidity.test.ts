@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import {
   depthWithin,
-  exitCost,
   exitShare,
   routeTo,
   type SizeQuotes,
+  sizePrice,
   sizePrices,
 } from '../../../../clickhouse/depth/liquidity.js'
 
@@ -49,37 +49,37 @@ test('the worked example of the methodology gives the documented result', () => 
     at_least: 0.01,
     less_than: 0.1,
   })
-  expect(exitCost(rows, 25_000).exit_cost_bps).toBeCloseTo(29.897, 3)
 })
 
 test('outside the sampled sizes nothing is estimated, and it is said on which side', () => {
   const dear = book([0.98, 1.02], [0.97, 1.03])
   expect(depthWithin('sell', dear, 100)).toEqual(depth(null, null, 1000))
   expect(depthWithin('sell', book([1.001, 1.02], [1, 1.02]), 10)).toEqual(depth(null, 10_000, null))
-  expect([999, 1000, 10_000, 10_001].map((size) => exitCost(dear, size))).toEqual([
-    { size_tokens: 999, exit_cost_bps: null, reason: 'below_sampled_sizes' },
-    { size_tokens: 1000, exit_cost_bps: 200, reason: null },
-    { size_tokens: 10_000, exit_cost_bps: 300, reason: null },
-    { size_tokens: 10_001, exit_cost_bps: null, reason: 'above_sampled_sizes' },
-  ])
 })
 
-test('a price better than the peg is within every distance of it, and its exit cost is negative', () => {
+test('a price better than the peg is within every distance of it, and its cost is negative', () => {
   const rows = book([1.01, 0.98], [1.01, 0.99])
   for (const side of ['sell', 'buy'] as const) expect(depthWithin(side, rows, 10)).toEqual(depth(null, 10_000, null))
-  expect(exitCost(rows, 5000)).toEqual({ size_tokens: 5000, exit_cost_bps: -100, reason: null })
+  const quoted = (amount: bigint) => ({ status: 'quoted' as const, amount })
+  expect(sizePrice('sell', quoted(5_050_000_000n), 5000)).toEqual({ price: 1.01, cost_bps: -100, reason: null })
+  expect(sizePrice('buy', quoted(4_950_000_000n), 5000)).toEqual({ price: 0.99, cost_bps: -100, reason: null })
+  expect(sizePrice('sell', quoted(5_000_000_000n), 5000)).toEqual({ price: 1, cost_bps: 0, reason: null })
 })
 
 test('a size without a quote is not a depth of 0: a book that ends bounds it, a quote that failed does not', () => {
   const dust = book(['no_liquidity', 'no_liquidity'], ['no_liquidity', 'no_liquidity'])
   expect(depthWithin('sell', dust, 50)).toEqual(depth(null, null, 1000))
-  expect(exitCost(dust, 5000).reason).toBe('no_liquidity')
+  const without = { price: null, cost_bps: null }
+  expect(sizePrice('sell', { status: 'no_liquidity', amount: null }, 5000)).toEqual({
+    ...without,
+    reason: 'no_liquidity',
+  })
+  expect(sizePrice('sell', null, 5000)).toEqual({ ...without, reason: 'unknown' })
   const failed = book([0.9999, 'no_pair'], ['failed', 'no_pair'], [0.99, 'no_pair'])
   expect(depthWithin('sell', failed, 50)).toEqual(depth(null, 1000, 100_000))
-  expect(exitCost(failed, 50_000).reason).toBe('failed')
   expect(depthWithin('buy', failed, 50)).toEqual(depth(null, null, null))
   expect(sizePrices(failed[0] as SizeQuotes)).toMatchObject({ mid_price: null, half_spread_bps: null })
-  expect([depthWithin('sell', [], 50), exitCost([], 5000).reason]).toEqual([depth(null, null, null), 'not_sampled'])
+  expect(depthWithin('sell', [], 50)).toEqual(depth(null, null, null))
 })
 
 test('the share of a supply that is 0 or unknown is unknown', () => {
