@@ -265,6 +265,8 @@ export const TABLES = {
   ingest_batches: table({ ...LEDGER, grows: { with: 'blocks', by: 'from_block' } }),
   ingest_gaps: table({ ...LEDGER, isMerged: true }),
   ingest_rollbacks: table({ ...LEDGER, kept: 'timeless' }),
+  quote_checks: table({ ...FEW, time: 'day', isMerged: true, kept: 'timeless' }),
+  quote_disagreements: table({ ...LEDGER, time: 'to_time', isMerged: true, kept: 'timeless' }),
   history_changes: table({ ...FEW, kept: 'timeless' }),
   chain_identity: table(FEW),
   token_lists: table({ ...FEW, time: 'holds_from', kept: 'newest' }),

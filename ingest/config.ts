@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
-import { envInt, envUrl, logLevel } from '../process/environment.js'
+import { envInt, envNumber, envUrl, logLevel } from '../process/environment.js'
 import { metricsEnv, metricsPort } from '../process/metrics-access.js'
 import { tokenListLocation } from './token-list/location.js'
 
@@ -34,6 +34,7 @@ export const IngestConfig = z.object({
     )
     .optional(),
   BATCH_BLOCKS: envInt(1, 5000).default(200),
+  QUOTES_COMPARED: envNumber(0, 1).default(0.01),
   POLL_INTERVAL_MS: envInt(50, 60_000).default(1000),
   TIP_FLUSH_MS: envInt(0, 60_000).default(0),
   ...metricsEnv,

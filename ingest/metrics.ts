@@ -74,6 +74,7 @@ export function createTipMetrics({ registry, node }: IngestMetrics) {
   let head: number | null = null
   let newest: number | null = null
   let listCurrentAt: Date | null = null
+  let unknownBooks: number | null = null
   gauge(registry, 'ingest_head_block', 'The newest block that may be read, as the node last reported it', () => head)
   gauge(registry, 'ingest_newest_block', 'The newest block that this process has written', () => newest)
   gauge(registry, 'ingest_head_lag_blocks', 'Blocks between them', () =>
@@ -81,6 +82,12 @@ export function createTipMetrics({ registry, node }: IngestMetrics) {
   )
   gauge(registry, 'token_list_age_seconds', 'Time since the token list in use was the newest', () =>
     listCurrentAt === null ? null : (Date.now() - listCurrentAt.getTime()) / 1000,
+  )
+  gauge(
+    registry,
+    'exchange_unknown_books',
+    'Books and tokens of the exchange about which logs contradict each other',
+    () => unknownBooks,
   )
   const refused = new Counter({
     name: 'plumbline_token_list_refused_total',
@@ -98,6 +105,9 @@ export function createTipMetrics({ registry, node }: IngestMetrics) {
   return {
     headSeen: (block: number): void => {
       head = block
+    },
+    booksUnknown: (count: number): void => {
+      unknownBooks = count
     },
     chainChanged: (): void => {
       changes.inc()

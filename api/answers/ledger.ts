@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { FAMILIES, type Family, isOptional, needsState } from '../../clickhouse/chain/batches.js'
+import { FAMILIES, type Family, isByStable, isOptional } from '../../clickhouse/chain/batches.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
+import { disagreedRanges } from '../../clickhouse/chain/quote-checks.js'
 import { readSampling, unsampledRanges } from '../../clickhouse/chain/sampling.js'
 import { unknownSince } from '../../clickhouse/chain/unknown-events.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
@@ -42,7 +43,7 @@ function withBatches(ledger: Ledger, batches: readonly Batch[]): Ledger {
     for (const family of families)
       add({
         family,
-        stables: needsState(family) ? stables.toSorted() : [],
+        stables: isByStable(family) ? stables.toSorted() : [],
         from_block,
         to_block,
         from_time,
@@ -101,9 +102,9 @@ export function createLedger(
   const latest = memories.latest<{ ledger: Ledger; marks: Marks; until: number }>({
     name: 'ledger',
     holds:
-      'the ranges of blocks that are stored, those that are declared missing, and the contracts with unknown events',
+      'the ranges of blocks that are stored, those that are declared missing, those whose quotes disagree, and the contracts with unknown events',
     until:
-      '1 s for a time that is stored, else the answer; continued by new batches and unknown events, read again after a rollback or a declared gap',
+      '1 s for a time that is stored, else the answer; continued by new batches, unknown events and disagreements, read again after a rollback or a declared gap',
     read: async (kept) => {
       const before = kept ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
       const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS)
@@ -118,13 +119,24 @@ export function createLedger(
       // After a fork, thousands of tokens may have their first unknown event one after the other.
       const unknown =
         changes.unknown === before.marks.unknown ? before.ledger.unknown : await unknownSince(clickhouse, { signal })
-      const ledger = { ...withBatches({ ...before.ledger, unknown, unsampled }, changes.batches), head: changes.head }
-      const marks = { ...nextMarks(before.marks, changes.batches), unknown: changes.unknown }
+      const disagreed =
+        changes.disagreed === before.marks.disagreed
+          ? before.ledger.disagreed
+          : await disagreedRanges(clickhouse, { signal })
+      const ledger = {
+        ...withBatches({ ...before.ledger, unknown, disagreed, unsampled }, changes.batches),
+        head: changes.head,
+      }
+      const marks = {
+        ...nextMarks(before.marks, changes.batches),
+        unknown: changes.unknown,
+        disagreed: changes.disagreed,
+      }
       return { ledger, marks, until: storedUntil(ledger, ALWAYS_READ) }
     },
     // Only what this replica has too counts as stored; while it fetches that, what it had before.
     isSettled: (hasBefore) => hasCaughtUp(clickhouse, hasBefore),
-    count: ({ ledger }) => ledger.ranges.length + ledger.gaps.length + ledger.unknown.length,
+    count: ({ ledger }) => ledger.ranges.length + ledger.gaps.length + ledger.unknown.length + ledger.disagreed.length,
     nowMs,
   })
 

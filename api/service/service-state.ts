@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { ingestDelays, isOptional, newestCommittedBatch, STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
 import { forkSchedule } from '../../clickhouse/chain/forks.js'
 import { nodeCalls } from '../../clickhouse/chain/node-calls.js'
+import { disagreedRanges, quoteAgreement } from '../../clickhouse/chain/quote-checks.js'
 import { unknownEvents } from '../../clickhouse/chain/unknown-events.js'
 import { newestVerifyRun } from '../../clickhouse/chain/verify-runs.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
@@ -44,6 +45,8 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
     fees_let_go_until,
     unknown,
     forks,
+    agreement,
+    disagreed,
   ] = await Promise.all([
     readProgressWithSlots(clickhouse, now, options),
     newestCommittedBatch(clickhouse, { track: 'tip' }, options),
@@ -56,6 +59,8 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
     feesLetGoUntil(clickhouse, options),
     unknownEvents(clickhouse, options),
     forkSchedule(clickhouse, options),
+    quoteAgreement(clickhouse, options),
+    disagreedRanges(clickhouse, options),
   ])
   const { newest_block, blocks_to_head } = progress
   const optional = newestBatch?.families.filter(isOptional) ?? []
@@ -98,6 +103,8 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
     unknown,
     /** The forks as the node lists them; null if it does not. */
     forks,
+    /** How the quotes of the exchange's books compare with the node's, and where they did not agree, oldest first. */
+    agreement: { ...agreement, disagreed },
     /** In unix seconds; 0 if all were always kept. */
     fees_let_go_until,
   }

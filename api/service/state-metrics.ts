@@ -82,8 +82,8 @@ function showChain({ gauge }: Shows, { head, newest_block, catalogue }: ServiceS
 }
 
 function showDatasets(
-  { gauge }: Shows,
-  { datasets, missing_blocks, missing_facts, fees_let_go_until, unknown, forks }: ServiceState,
+  { gauge, counter }: Shows,
+  { datasets, missing_blocks, missing_facts, fees_let_go_until, unknown, forks, agreement }: ServiceState,
 ): void {
   gauge(
     'dataset_lag_blocks',
@@ -119,9 +119,13 @@ function showDatasets(
       .map(({ contract, topic, log_count }) => ({ labels: { contract, topic }, value: log_count })),
   )
   gauge('unhandled_forks', 'Forks of the chain, active or to come, that this version does not handle', [
-    { value: forks?.unhandled.length },
+    { value: forks?.active === null ? null : forks?.unhandled.length },
   ])
   gauge('unknown_event_kinds', 'Contracts and topics of such logs', [{ value: unknown.length }])
+  counter('quotes_compared_total', "Quotes of the exchange's books that were compared with the node's", [
+    { value: agreement.quotes },
+  ])
+  counter('quotes_disagreed_total', 'Those of them that were others', [{ value: agreement.differences }])
   gauge(
     'fees_let_go_until_timestamp_seconds',
     'Fees of blocks up to this time may be let go of (RETAIN_FEES_PAID_DAYS)',

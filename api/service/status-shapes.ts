@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { FAMILIES, isOptional, STEADY_FAMILIES } from '../../clickhouse/chain/batches.js'
+import { MOST_STABLES } from '../../clickhouse/chain/quote-checks.js'
 import { MOST_UNKNOWN, UnknownEventRow } from '../../clickhouse/chain/unknown-events.js'
 import { WAIT_REASONS } from '../../clickhouse/jobs/slots.js'
 import { Delay } from '../../clickhouse/store/delays.js'
@@ -9,6 +10,8 @@ const count = z.int().nonnegative()
 
 /** Most gaps in the answer. */
 export const MOST_GAPS = 50
+/** Most ranges of blocks with disagreeing quotes that the status lists. */
+export const MOST_DISAGREED = 20
 
 const DelayShape = Delay.meta({
   id: 'Delay',
@@ -145,6 +148,30 @@ const UnknownEvents = z
       "Logs of the chain's own contracts that this version does not understand: the chain has moved on. Answers that they may change are partial from their first block on, for the reason unknown_event",
   })
 
+const Agreement = z
+  .object({
+    blocks: count.meta({ description: 'Blocks at which both were read' }),
+    quotes: count.meta({ description: 'Prices of one token that were compared' }),
+    differences: count.meta({ description: 'Of them' }),
+    disagreed: z
+      .array(
+        z.object({
+          from_block: count.meta({ description: 'First block' }),
+          to_block: count.meta({ description: 'Last block, included' }),
+          from: time.meta({ description: 'Time of the first block' }),
+          to: time.meta({ description: 'Time of the last block' }),
+          stables: z.array(z.string()).meta({ description: `Stables whose quotes differed, at most ${MOST_STABLES}` }),
+        }),
+      )
+      .meta({
+        description: `Blocks of which the quotes of the node are stored because they were others, the newest first; at most ${MOST_DISAGREED} ranges`,
+      }),
+  })
+  .meta({
+    description:
+      "Quotes are computed from the exchange's logs, and at some blocks compared with what the node answers: so far",
+  })
+
 const StorageState = z
   .object({
     least_free_share: z.number().min(0).max(1).nullable().meta({
@@ -244,6 +271,7 @@ export const Status = z.object({
   gaps: Gaps,
   forks: Forks,
   unknown_events: UnknownEvents,
+  agreement: Agreement,
   storage: StorageState,
   fees_kept_from: time.nullable().meta({
     description:

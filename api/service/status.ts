@@ -8,7 +8,7 @@ import type { Storage } from '../../clickhouse/store/storage.js'
 import { isoSeconds } from '../../process/instants.js'
 import { endpoint } from '../answers/endpoint.js'
 import type { ServiceState, ServiceStateReader } from './service-state.js'
-import { MOST_GAPS, NODE_PROBLEMS, type NodeProblem, Status } from './status-shapes.js'
+import { MOST_DISAGREED, MOST_GAPS, NODE_PROBLEMS, type NodeProblem, Status } from './status-shapes.js'
 
 /** The share of failed or late calls, and the changes of the chain in an hour, from which on a node is in trouble; the alerts have the same. */
 const [MOST_FAILURES, MOST_CHANGES] = [0.1, 10]
@@ -45,13 +45,26 @@ function publishedNode({ at, node }: ServiceState): z.input<typeof Status>['node
 }
 
 function publishedForks({ forks }: ServiceState): z.input<typeof Status>['forks'] {
-  if (forks === null) return null
+  if (forks === null || forks.active === null) return null
   const unhandled = forks.unhandled.map(({ name, activation_time, is_active }) => ({
     name,
     activation_at: isoSeconds(new Date(activation_time * 1000)),
     is_active,
   }))
   return { noted_at: isoSeconds(forks.noted_at), active: forks.active, unhandled }
+}
+
+function publishedAgreement({ agreement }: ServiceState): z.input<typeof Status>['agreement'] {
+  const { disagreed, ...compared } = agreement
+  const newest = disagreed.toReversed().slice(0, MOST_DISAGREED)
+  return {
+    ...compared,
+    disagreed: newest.map(({ from_time, to_time, ...range }) => ({
+      ...range,
+      from: isoSeconds(new Date(from_time * 1000)),
+      to: isoSeconds(new Date(to_time * 1000)),
+    })),
+  }
 }
 
 function published(state: ServiceState): z.input<typeof Status> {
@@ -73,6 +86,7 @@ function published(state: ServiceState): z.input<typeof Status> {
     },
     forks: publishedForks(state),
     unknown_events: { count: state.unknown.length, newest: state.unknown.slice(0, MOST_UNKNOWN) },
+    agreement: publishedAgreement(state),
     storage: publishedStorage(state.storage),
     fees_kept_from: state.fees_let_go_until === 0 ? null : isoSeconds(new Date(state.fees_let_go_until * 1000)),
     invariants: first

@@ -12,19 +12,18 @@ type FamilyTraits = {
    * from then on, and of those before by backfills. `optionally`: so too, where TRACK_HOLDERS is set.
    */
   isRead: 'ahead' | 'steadily' | 'optionally'
-  /**
-   * Whether it is read from the state at the end of each block, which nodes drop after a while. Such facts are read for each
-   * stable, so that some stables may be stored and others not.
-   */
+  /** Whether it is read for each stable, so that some stables may be stored and others not. */
+  isByStable: boolean
+  /** Whether it is read from the state at the end of each block, which nodes drop after a while. */
   needsState: boolean
 }
 
 const FAMILY_TRAITS = {
-  catalogue: { isRead: 'ahead', needsState: false },
-  logs: { isRead: 'steadily', needsState: false },
-  pegs: { isRead: 'steadily', needsState: true },
-  state: { isRead: 'steadily', needsState: true },
-  transfers: { isRead: 'optionally', needsState: false },
+  catalogue: { isRead: 'ahead', isByStable: false, needsState: false },
+  logs: { isRead: 'steadily', isByStable: false, needsState: false },
+  pegs: { isRead: 'steadily', isByStable: true, needsState: false },
+  state: { isRead: 'steadily', isByStable: true, needsState: true },
+  transfers: { isRead: 'optionally', isByStable: false, needsState: false },
 } as const satisfies Record<string, FamilyTraits>
 
 export type Family = keyof typeof FAMILY_TRAITS
@@ -41,7 +40,10 @@ export const BACKFILLED_FAMILIES = FAMILIES.filter((family) => FAMILY_TRAITS[fam
 /** Whether a family is read only where TRACK_HOLDERS is set. */
 export const isOptional = (family: Family): boolean => FAMILY_TRAITS[family].isRead === 'optionally'
 
-/** Whether a family is read from the state at the end of each block, for each stable. */
+/** Whether a family is read for each stable, so that some stables may be stored and others not. */
+export const isByStable = (family: Family): boolean => FAMILY_TRAITS[family].isByStable
+
+/** Whether a family is read from the state at the end of each block, which nodes drop after a while. */
 export const needsState = (family: Family): boolean => FAMILY_TRAITS[family].needsState
 
 /** The track of the process that follows the head of the chain; the others are backfills. */

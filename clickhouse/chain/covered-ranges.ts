@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { END_OF_TIME } from '../../process/instants.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
-import { FAMILIES, needsState, TIP } from './batches.js'
+import { FAMILIES, isByStable, TIP } from './batches.js'
 
 /** Later rows of the ledger are ignored; by default, none are. */
 export const recorded_by = z.date().default(new Date(END_OF_TIME * 1000))
@@ -127,7 +127,7 @@ export function rangesOf(batches: readonly CommittedBatches[], rollbacks: readon
     const to_block = track === TIP ? Math.min(last_block, ...kept) : last_block
     if (to_block < first_block) continue
     for (const family of families) {
-      const ofStables = needsState(family) ? stables.toSorted() : []
+      const ofStables = isByStable(family) ? stables.toSorted() : []
       const key = `${family} ${ofStables.join()}`
       const group = groups.get(key) ?? { family, stables: ofStables, ranges: [] }
       groups.set(key, group)

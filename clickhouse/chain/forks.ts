@@ -8,10 +8,11 @@ import { dateTime } from '../store/values.js'
 /** A fork and when it becomes active, in unix seconds. */
 export type ForkTime = { name: string; activation_time: number }
 
-/** The forks of the chain as its node lists them. Times in unix seconds. */
+/** The forks of the chain. Times in unix seconds. */
 export type ForkSchedule = {
-  /** The newest fork that is active. */
-  active: string
+  /** The newest fork that is active, as the node lists it; null if it lists none. */
+  active: string | null
+  /** When each came. */
   schedule: readonly ForkTime[]
   /** Those that the version of ingest does not handle, active or to come. */
   unhandled: ReadonlyArray<{ name: string; activation_time: number; is_active: boolean }>
@@ -28,7 +29,7 @@ export const insertForkSchedule = (
     [
       {
         program: 'ingest',
-        active,
+        active: active ?? '',
         schedule: schedule.map(({ name, activation_time }) => [name, activation_time]),
         unhandled: unhandled.map((fork) => [fork.name, fork.activation_time, fork.is_active]),
       },
@@ -39,11 +40,16 @@ export const insertForkSchedule = (
 const Fork = z.object({ name: z.string(), activation_time: z.number() })
 const Unhandled = z.object({ name: z.string(), activation_time: z.number(), is_active: z.boolean() })
 
-/** The forks as ingest last recorded them, and when it did; null if its node has never listed them. */
+/** The forks as ingest last recorded them, and when it did; null before. `active` is null if its node does not list them. */
 export const forkSchedule = defineOptionalRow({
   name: 'fork_schedule',
-  row: z.object({ active: z.string(), schedule: z.array(Fork), unhandled: z.array(Unhandled), noted_at: dateTime }),
+  row: z.object({
+    active: z.string().nullable(),
+    schedule: z.array(Fork),
+    unhandled: z.array(Unhandled),
+    noted_at: dateTime,
+  }),
   sql: `
-    SELECT active, CAST(schedule, 'Array(Tuple(name String, activation_time UInt32))') AS schedule, CAST(unhandled, 'Array(Tuple(name String, activation_time UInt32, is_active Bool))') AS unhandled, noted_at
+    SELECT nullIf(active, '') AS active, CAST(schedule, 'Array(Tuple(name String, activation_time UInt32))') AS schedule, CAST(unhandled, 'Array(Tuple(name String, activation_time UInt32, is_active Bool))') AS unhandled, noted_at
     FROM chain_forks ORDER BY chain_forks.noted_at DESC LIMIT 1`,
 })

@@ -5,6 +5,7 @@ import { inParts } from '../store/in-parts.js'
 import { FAMILIES, type Family } from './batches.js'
 import { coveredRanges } from './covered-ranges.js'
 import { type DeclaredGap, declaredGaps } from './gaps.js'
+import { DISAGREED_MARK, type DisagreedRange, disagreedRanges } from './quote-checks.js'
 import { UNKNOWN_MARK, type UnknownSince, unknownSince } from './unknown-events.js'
 
 /**
@@ -33,6 +34,8 @@ export type Ledger = {
   gaps: readonly TimedGap[]
   /** Since when each of the chain's contracts has had events that are not understood. */
   unknown: readonly UnknownSince[]
+  /** The blocks whose quotes of the node were not those of the exchange's books. */
+  disagreed: readonly DisagreedRange[]
   /** The newest block that ingest may read, as its node last reported it. */
   head: { block_number: number; seen_at: number } | null
   /** Time of the genesis block; null if it is not known. */
@@ -64,6 +67,7 @@ const Marks = z.object({
   rollback: count,
   gaps: z.string(),
   unknown: z.string(),
+  disagreed: z.string(),
 })
 export type Marks = z.infer<typeof Marks>
 
@@ -77,21 +81,21 @@ const ledgerMarks = defineRow({
            toUInt32(maxIf(sequence_number, track NOT IN ('tip', 'backfill', 'catalogue'))) AS others,
            (SELECT toUInt32(max(sequence_number)) FROM ingest_rollbacks) AS rollback,
            (SELECT toString(max(recorded_at)) FROM ingest_gaps) AS gaps,
-           (${UNKNOWN_MARK}) AS unknown,
+           (${UNKNOWN_MARK}) AS unknown, (${DISAGREED_MARK}) AS disagreed,
            (SELECT toUnixTimestamp(minOrNull(block_time)) FROM stablecoins WHERE block_number = 0) AS started_at
     FROM (SELECT track, max(sequence_number) AS sequence_number FROM ingest_batches WHERE state = 'committed' GROUP BY track)`,
 })
 
 /**
  * One row for each batch that was committed after the marks, and one each for the newest rollback, the newest gap, the
- * unknown events, the number of books and the head. Plain rows one after another: this is read more often than anything else, and joining or
+ * unknown events, the disagreements, the number of books and the head. Plain rows one after another: this is read more often than anything else, and joining or
  * grouping them would take longer to plan than to read them.
  */
 const changesSince = defineQuery({
   name: 'ledger_changes',
   params: Marks.pick({ tip: true, backfill: true, catalogue: true, others: true }),
   row: z.object({
-    what: z.enum(['batch', 'rollback', 'gaps', 'unknown', 'books', 'head']),
+    what: z.enum(['batch', 'rollback', 'gaps', 'unknown', 'disagreed', 'books', 'head']),
     track: z.string(),
     sequence_number: z.int(),
     from_block: z.int(),
@@ -116,6 +120,8 @@ const changesSince = defineQuery({
     SELECT 'gaps', '', 0, 0, 0, [], [], toString(max(recorded_at)), 0 FROM ingest_gaps
     UNION ALL
     SELECT 'unknown', '', 0, 0, 0, [], [], (${UNKNOWN_MARK}), 0
+    UNION ALL
+    SELECT 'disagreed', '', 0, 0, 0, [], [], (${DISAGREED_MARK}), 0
     UNION ALL
     SELECT 'books', '', toUInt32(count()), 0, 0, [], [], '', 0 FROM dex_pairs
     UNION ALL
@@ -144,18 +150,19 @@ async function timesOf(clickhouse: ClickHouseClient, ranges: readonly Blocks[], 
  */
 export async function ledgerChanges(
   clickhouse: ClickHouseClient,
-  marks: Omit<Marks, 'rollback' | 'gaps' | 'unknown'>,
+  marks: Omit<Marks, 'rollback' | 'gaps' | 'unknown' | 'disagreed'>,
   options?: { signal?: QuerySignal },
 ) {
   const rows = await changesSince(clickhouse, marks, options)
   const batches = rows.filter(({ what }) => what === 'batch')
-  const rowOf = (name: 'rollback' | 'gaps' | 'unknown' | 'books' | 'head') => rows.find(({ what }) => what === name)
+  const rowOf = (name: Exclude<(typeof rows)[number]['what'], 'batch'>) => rows.find(({ what }) => what === name)
   const head = rowOf('head')
   return {
     batches: batches.length === 0 ? [] : batches.map(await timesOf(clickhouse, batches, options)),
     rollback: rowOf('rollback')?.sequence_number ?? 0,
     gaps: rowOf('gaps')?.recorded ?? '',
     unknown: rowOf('unknown')?.recorded ?? '',
+    disagreed: rowOf('disagreed')?.recorded ?? '',
     books: rowOf('books')?.sequence_number ?? 0,
     head: head ? { block_number: head.to_block, seen_at: head.seen_at } : null,
   }
@@ -178,15 +185,16 @@ export async function readLedger(
 ): Promise<{ ledger: Omit<Ledger, 'unsampled'>; marks: Marks }> {
   // Before the ranges: what is committed meanwhile is read twice, which changes nothing.
   const { started_at, ...marks } = await ledgerMarks(clickhouse, options)
-  const [ranges, gaps, unknown] = await Promise.all([
+  const [ranges, gaps, unknown, disagreed] = await Promise.all([
     coveredRanges(clickhouse, params, options),
     declaredGaps(clickhouse, params, options),
     unknownSince(clickhouse, options),
+    disagreedRanges(clickhouse, options),
   ])
   const timed = await timesOf(clickhouse, [...ranges, ...gaps], options)
   const revision = `${marks.rollback} ${marks.gaps}`
   return {
-    ledger: { ranges: ranges.map(timed), gaps: gaps.map(timed), unknown, head: null, started_at, revision },
+    ledger: { ranges: ranges.map(timed), gaps: gaps.map(timed), unknown, disagreed, head: null, started_at, revision },
     marks,
   }
 }

@@ -1,6 +1,7 @@
 import type { Family } from './batches.js'
 import { HEAD_SECONDS } from './heads.js'
 import type { Ledger, StoredRange } from './ledger.js'
+import { MOST_STABLES } from './quote-checks.js'
 import { type Search, unsearched } from './searched.js'
 import { type Emitter, touching } from './unknown-events.js'
 
@@ -9,10 +10,11 @@ export const MISSING_REASONS = {
   not_read: 'its blocks have not been read',
   before_history: 'it is before the first block that was read',
   unavailable: 'the node no longer has it',
-  unpriced: 'its flows are stored without a value, because the node no longer has the prices',
+  unpriced: 'some of its flows are stored without a value, because the node no longer has the prices',
   not_sampled: 'the stable was not sampled then',
   not_searched: 'it has not been searched yet',
   unknown_event: 'a contract of the chain has events since then that this version does not know and that may change it',
+  disagrees: "the node quoted otherwise than the exchange's books, so its quotes were taken",
 } as const
 export type MissingReason = keyof typeof MISSING_REASONS
 
@@ -222,7 +224,7 @@ function without(range: Missing, holes: readonly Missing[]): Missing[] {
 export function missingRanges(ledger: Ledger, request: Sought): Missing[] {
   const holes = disjoint(request.families.flatMap((family) => missingOf(ledger, family, request)))
   const unsearchedParts = notSearched(ledger, request).flatMap((range) => without(range, holes))
-  return [...holes, ...unsearchedParts].toSorted((a, b) => a.from - b.from || a.to - b.to)
+  return [...holes, ...unsearchedParts].toSorted(byTime)
 }
 
 /** The time of what was asked in which events that are not understood may have changed it; none if there are none. */
@@ -234,12 +236,34 @@ function unknownTime(ledger: Ledger, request: Asked): Missing[] {
   return from > request.to ? [] : [{ from, to: request.to, from_block, to_block: null, reason: 'unknown_event' }]
 }
 
+/** The time of what was asked in which the node quoted otherwise than the books; none of what does not rest on quotes. */
+function disagreedTime({ disagreed }: Ledger, { families, stable, since, ...request }: Asked): Missing[] {
+  if (!families.includes('pegs')) return []
+  const first = Math.max(request.from, since?.block_time ?? 0)
+  return disagreed
+    .filter(
+      ({ from_time, to_time, stables }) =>
+        to_time >= first &&
+        from_time <= request.to &&
+        (stable === undefined || stables.includes(stable) || stables.length >= MOST_STABLES),
+    )
+    .map(({ from_block, to_block, from_time, to_time }) => ({
+      ...{ from: Math.max(first, from_time), to: Math.min(request.to, to_time), from_block, to_block },
+      reason: 'disagrees',
+    }))
+}
+
 /**
- * What is missing of what was asked, and from when on it may be wrong by events that are not understood, oldest first; blocks
- * that are missing then keep their own reason.
+ * What is missing of what was asked, from when on it may be wrong by events that are not understood, and where the node
+ * disagreed, oldest first; a part has the first of these reasons that applies.
  */
 export function missingOrUnknown(ledger: Ledger, request: Asked): Missing[] {
   const missing = missingRanges(ledger, request)
   const unknown = unknownTime(ledger, request).flatMap((range) => without(range, missing))
-  return [...missing, ...unknown].toSorted((a, b) => a.from - b.from || a.to - b.to)
+  const disagreed = disagreedTime(ledger, request).flatMap((range) =>
+    without(range, [...missing, ...unknown].toSorted(byTime)),
+  )
+  return [...missing, ...unknown, ...disagreed].toSorted(byTime)
 }
+
+const byTime = (a: Missing, b: Missing): number => a.from - b.from || a.to - b.to

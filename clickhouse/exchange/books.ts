@@ -77,6 +77,9 @@ export type Changes = {
   contradictions: ReadonlyArray<{ contradiction: Contradiction; log_index: number }>
 }
 
+/** A token that existed before the first block, and so has no log; with its quote token then. */
+export type GenesisToken = { token: string; quoteToken: string }
+
 const bookKey = (base: string, quote: string): string => `${base} ${quote}`
 
 /** The quote token of an order whose token has none that is known. No route leads through its book. */
@@ -106,18 +109,30 @@ export class OrderBooks {
   lastOrderId = 0n
   readonly #books = new Map<string, Book>()
   readonly #orders = new Map<bigint, Order>()
+  /** The tokens in which others are, or were, quoted. */
+  readonly #quoteTokens = new Set<string>()
   /** The orders that the logs of the block have filled and that have not flipped yet. */
   readonly #filled = new Map<bigint, Order>()
   #changed = noChanges()
   #logIndex = -1
 
-  /** `tokens` existed before the first block, and so have no log; with their quote tokens then. */
-  constructor(tokens: ReadonlyArray<{ token: string; quoteToken: string }> = []) {
+  constructor(genesis: readonly GenesisToken[] = []) {
+    this.addGenesis(genesis)
+  }
+
+  /** Adds tokens that existed before the first block; before any is applied. */
+  addGenesis(tokens: readonly GenesisToken[]): void {
     for (const { token, quoteToken } of tokens) {
       if (token === REFERENCE_STABLE) continue
       if (this.#isQuotedIn(quoteToken, token)) throw new Error(`${token} is quoted in itself`)
-      this.tokens.set(token, { quoteToken, isPaused: false, unknownSince: null })
+      this.addToken(token, { quoteToken, isPaused: false, unknownSince: null })
     }
+  }
+
+  /** Adds a token as it is now. */
+  addToken(address: string, token: Token): void {
+    this.tokens.set(address, token)
+    if (token.quoteToken) this.#quoteTokens.add(token.quoteToken)
   }
 
   /** The book of a pair; undefined if it was never opened. */
@@ -227,11 +242,16 @@ export class OrderBooks {
   #requote(address: string, quoteToken: string): void {
     const token = this.#tokenAt(address)
     if (this.#isQuotedIn(quoteToken, address)) this.#doubt(token, 'quote_token_loop')
-    else token.quoteToken = quoteToken
+    else {
+      token.quoteToken = quoteToken
+      this.#quoteTokens.add(quoteToken)
+    }
   }
 
   /** Whether a token is another, or quoted in it, be it through others. */
   #isQuotedIn(token: string, other: string): boolean {
+    // Of a new token, in which none is quoted, the way need not be walked: a chain of them may be long.
+    if (token !== other && !this.#quoteTokens.has(other)) return false
     for (let at: string | null | undefined = token; at; at = this.tokens.get(at)?.quoteToken)
       if (at === other) return true
     return false

@@ -57,7 +57,7 @@ export function booksOf(snapshot: BooksSnapshot): OrderBooks {
   books.block = snapshot.block
   books.lastOrderId = BigInt(snapshot.last_order_id)
   for (const { token, quote_token: quoteToken, is_paused: isPaused, unknown_since: unknownSince } of snapshot.tokens)
-    books.tokens.set(token, { quoteToken, isPaused, unknownSince })
+    books.addToken(token, { quoteToken, isPaused, unknownSince })
   for (const [contradiction, count] of snapshot.contradictions) books.contradictions.set(contradiction, count)
   for (const { base, quote, unknown_since, bids, asks } of snapshot.books) {
     const book = books.openBook(base, quote)

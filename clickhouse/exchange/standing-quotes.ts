@@ -34,6 +34,17 @@ export class StandingQuotes {
     return this.#answered(pair, question)
   }
 
+  /** Answers a question no more. */
+  drop(question: Question): void {
+    const key = `${question.from} ${question.to}`
+    const pair = this.#pairs.get(key)
+    this.#answers.delete(question)
+    pair?.questions.delete(question)
+    if (!pair || pair.questions.size > 0) return
+    this.#pairs.delete(key)
+    this.#unroute(pair)
+  }
+
   /** The answer to a question that was asked. */
   answerTo(question: Question): Quote | undefined {
     return this.#answers.get(question)
@@ -59,9 +70,13 @@ export class StandingQuotes {
   }
 
   #reroute(pair: Pair): void {
-    for (const token of pair.route.tokens) this.#byToken.get(token)?.delete(pair)
-    for (const { book } of pair.route.hops ?? []) this.#byBook.get(book)?.delete(pair)
+    this.#unroute(pair)
     this.#routed(pair)
+  }
+
+  #unroute(pair: Pair): void {
+    for (const token of pair.route.tokens) takeFrom(this.#byToken, token, pair)
+    for (const { book } of pair.route.hops ?? []) takeFrom(this.#byBook, book, pair)
   }
 
   /** Finds the route of a pair. */
@@ -77,6 +92,12 @@ function addTo<Key>(index: Map<Key, Set<Pair>>, key: Key, pair: Pair): void {
   const pairs = index.get(key)
   if (pairs) pairs.add(pair)
   else index.set(key, new Set([pair]))
+}
+
+function takeFrom<Key>(index: Map<Key, Set<Pair>>, key: Key, pair: Pair): void {
+  const pairs = index.get(key)
+  pairs?.delete(pair)
+  if (pairs?.size === 0) index.delete(key)
 }
 
 const pairsOf = <Key>(index: ReadonlyMap<Key, Set<Pair>>, keys: ReadonlySet<Key>): Set<Pair> =>

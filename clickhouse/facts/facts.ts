@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { type Family, needsState } from '../chain/batches.js'
+import { type Family, isByStable as isFamilyByStable } from '../chain/batches.js'
 import { insertRows } from '../store/insert.js'
 import { type NamesOf, TABLES, tables } from '../tables.js'
 import { checkWidths } from './widths.js'
@@ -14,7 +14,7 @@ type RowOf<Table extends FactTable> = (typeof TABLES)[Table] extends { row?: inf
 export type Facts = { [Table in FactTable]: RowOf<Table>[] }
 
 /** Whether a table's rows are read per stable, so that some stables may be ingested and others not. */
-export const isByStable = (table: FactTable): boolean => needsState(TABLES[table].family)
+export const isByStable = (table: FactTable): boolean => isFamilyByStable(TABLES[table].family)
 
 /** The rows of all `parts`, table by table, in their order. */
 export function mergeFacts(parts: readonly Partial<Facts>[]): Facts {

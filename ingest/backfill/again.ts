@@ -16,6 +16,7 @@ import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { TABLES } from '../../clickhouse/tables.js'
 import { type Batch, completeBatch } from '../batch/complete-batch.js'
 import { type DecodedBatch, decodeBatch, FIRST_BLOCK, type OrderedReader } from '../batch/decode.js'
+import { unquoted } from '../batch/quote-batch.js'
 import type { BlockRange } from '../chain/block-ranges.js'
 import { chainContract } from '../chain/contracts.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
@@ -94,7 +95,7 @@ export async function prepareAgain(options: AgainOptions, request: AgainRequest)
     return {
       rpc,
       registry: createRegistry(stables, periods, books),
-      readsEveryQuote: true,
+      quotesCompared: 0,
       issuers: createIssuerRoles(issuers),
       policies: createPolicyUses(),
       orders: createOrders((order_ids) => read('orders', () => dexOrdersById(clickhouse, { order_ids }))),
@@ -117,7 +118,8 @@ export async function prepareAgain(options: AgainOptions, request: AgainRequest)
     }
     yield* readAhead(decoded(), DEPTH, async ({ segment, decoded: batch }) => ({
       segment,
-      batch: await completeBatch(reader, batch, segment.scope),
+      // The values of what is stored were the node's where it did not agree with the books.
+      batch: await completeBatch(reader, unquoted(batch), segment.scope),
     }))
   }
 

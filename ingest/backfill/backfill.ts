@@ -1,10 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { needsState, TIP, trackStart } from '../../clickhouse/chain/batches.js'
+import { isByStable, needsState, TIP, trackStart } from '../../clickhouse/chain/batches.js'
 import { type CoveredRange, coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
 import { listPeriods, tokenLists } from '../../clickhouse/chain/token-lists.js'
+import { keepBooks } from '../../clickhouse/exchange/stored-books.js'
 import { factTables } from '../../clickhouse/facts/facts.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
@@ -16,9 +17,12 @@ import { gapsOf } from '../batch/complete-with-gaps.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import type { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
+import { readForkTimes } from '../knowledge/forks.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
+import { createExchanges } from '../knowledge/stored-exchange.js'
+import { createAgreementNotes } from '../sinks/note-agreement.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 import { readFinalized } from '../sources/heads.js'
@@ -28,7 +32,7 @@ import { readStateFloor } from '../sources/state-floor.js'
 import { readAhead } from '../stages/read-ahead.js'
 import { isOfAgain, openBackfillLedger } from './ledger.js'
 import { type FactRequest, type Missing, missingRanges, segmentsOf } from './missing.js'
-import { type ReadSegment, readSegment } from './read-segment.js'
+import { needsBooks, type ReadSegment, readSegment } from './read-segment.js'
 
 /** Segments that are read concurrently; they are written one after the other. */
 const SEGMENTS_AT_ONCE = 4
@@ -74,17 +78,25 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const retryDatabase = retryDatabaseWith(log, new AbortController().signal)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
+  const forks = await retryDatabase('read the forks', () => readForkTimes({ clickhouse, rpc, network: config.CHAIN }))
   const ledger = await openBackfillLedger({ clickhouse, retryDatabase, log, signal })
   if (ledger.unfinished && isOfAgain(ledger.unfinished))
     throw new BackfillError('a run with --again was interrupted: run npm run backfill -- --again first')
   const covered = await retryDatabase('read the coverage', () => coveredRanges(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
-  const reader = await openReader({ clickhouse, retryDatabase, rpc }, request.stables, last)
+  const reader = {
+    ...(await openReader({ clickhouse, retryDatabase, rpc }, request.stables, last)),
+    quotesCompared: config.QUOTES_COMPARED,
+    withExchange: createExchanges({ clickhouse, retryDatabase, forks: () => forks }),
+  }
   const repeated = ledger.unfinished ? [repeatOf(ledger.unfinished, covered)] : []
   const afterRepeat = [...covered, ...repeated.flatMap(coveredBy)]
   const { missing, gaps } = await missingAtNode(rpc, { ...request, to: Math.min(request.to, last) }, afterRepeat)
   const segments = [...repeated, ...segmentsOf(missing, config.BATCH_BLOCKS, request.newestFirst)]
+  // One pass over the orders, so that no segment is far from books that are kept.
+  if (missing.some(({ scope }) => needsBooks(scope)))
+    await retryDatabase('keep the books', () => keepBooks(clickhouse, last, forks))
   log.info({ from: request.from, to: request.to, last, segments: segments.length }, 'found the missing segments')
   const letGoUntil = await retryDatabase('read how long fees are kept', () => feesLetGoUntil(clickhouse))
   if (letGoUntil > 0)
@@ -93,6 +105,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
       'RETAIN_FEES_PAID_DAYS: fees paid up to this time are neither written nor compared',
     )
 
+  const noteAgreement = createAgreementNotes(clickhouse, log)
   async function* run(): ReturnType<Backfill['run']> {
     if (gaps.length > 0) await retryDatabase('write the gaps', () => insertIngestGaps(clickhouse, gaps))
     for await (const { segment, batch, gaps } of readAhead(each(segments), SEGMENTS_AT_ONCE, (next) =>
@@ -117,7 +130,9 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
       // Gaps are written before the facts that they describe: stored blocks are not checked again, and writing a gap
       // twice changes nothing.
       await insertIngestGaps(clickhouse, gaps)
-      await writeBatch(clickhouse, batch, `:${[families, only, except].join(':')}`, mayBeThere)
+      const round = `:${[families, only, except].join(':')}`
+      await noteAgreement(batch, round)
+      await writeBatch(clickhouse, batch, round, mayBeThere)
       await ledger.commit()
     } else await insertIngestGaps(clickhouse, gaps)
   }
@@ -196,7 +211,7 @@ type BlockPlan = { from: number; to: number; families: FactRequest['families']; 
 const coveredBy = ({ from, to, scope }: Missing): CoveredRange[] =>
   scope.families.map((family) => ({
     family,
-    stables: needsState(family) ? [...scope.only] : [],
+    stables: isByStable(family) ? [...scope.only] : [],
     from_block: from,
     to_block: to,
   }))
@@ -219,6 +234,6 @@ async function missingAtNode(
       ...missingRanges({ ...below, families: request.families.filter((family) => !needsState(family)) }, covered),
       ...missingRanges({ ...request, from: Math.max(request.from, floor) }, covered),
     ],
-    gaps: stateless.flatMap((range) => gapsOf(range, range.scope, reason)),
+    gaps: stateless.flatMap((range) => gapsOf(range, range.scope.families, reason)),
   }
 }

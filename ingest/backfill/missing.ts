@@ -1,4 +1,4 @@
-import { BACKFILLED_FAMILIES, type Family, needsState } from '../../clickhouse/chain/batches.js'
+import { BACKFILLED_FAMILIES, type Family, isByStable } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
 
 import type { Scope } from '../batch/scope.js'
@@ -23,7 +23,7 @@ function missingStables(
   covered: ReadonlyArray<readonly string[]>,
 ): Omit<Scope, 'families'> | null {
   if (covered.some((stables) => stables.length === 0)) return null
-  if (!needsState(family) || request.stables.length === 0)
+  if (!isByStable(family) || request.stables.length === 0)
     return { only: [], except: [...new Set(covered.flat())].sort() }
   const only = request.stables.filter((stable) => !covered.some((stables) => stables.includes(stable))).sort()
   return only.length === 0 ? null : { only, except: [] }
@@ -36,17 +36,17 @@ function missingScopes(request: FactRequest, covered: readonly CoveredRange[]): 
     const storedStables = covered.filter((range) => range.family === family).map(({ stables }) => stables)
     return request.families.includes(family) ? missingStables(family, request, storedStables) : null
   }
-  for (const family of BACKFILLED_FAMILIES.filter(needsState)) {
+  for (const family of BACKFILLED_FAMILIES.filter(isByStable)) {
     const missing = missingOf(family)
     if (!missing) continue
     const scope = scopes.find(({ only, except }) => `${only}:${except}` === `${missing.only}:${missing.except}`)
     if (scope) scope.families.push(family)
     else scopes.push({ families: [family], ...missing })
   }
-  // What needs no state does not depend on stables: it is read together with the other families.
-  const stateless = BACKFILLED_FAMILIES.filter((family) => !needsState(family) && missingOf(family))
-  if (stateless.length > 0 && scopes[0]) scopes[0].families.unshift(...stateless)
-  else if (stateless.length > 0) scopes.push({ families: stateless, only: [], except: [] })
+  // The others are read together with the first of these.
+  const others = BACKFILLED_FAMILIES.filter((family) => !isByStable(family) && missingOf(family))
+  if (others.length > 0 && scopes[0]) scopes[0].families.unshift(...others)
+  else if (others.length > 0) scopes.push({ families: others, only: [], except: [] })
   return scopes
 }
 

@@ -3,6 +3,9 @@ import { catalogueCounts } from '../../clickhouse/facts/catalogue-counts.js'
 import { PlumblineError } from '../../process/errors.js'
 import { type Completed, completeWithGaps } from '../batch/complete-with-gaps.js'
 import { type BatchReader, type DecodedBatch, decodeOldBatch } from '../batch/decode.js'
+import { quoteBatch, unquoted } from '../batch/quote-batch.js'
+import type { Scope } from '../batch/scope.js'
+import type { WithExchange } from '../knowledge/stored-exchange.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
 import { readBlocks } from '../sources/blocks.js'
 import type { Missing } from './missing.js'
@@ -17,19 +20,30 @@ class CatalogueError extends PlumblineError {
   }
 }
 
-type Reader = BatchReader & { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase }
+type Reader = BatchReader & { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase; withExchange: WithExchange }
 
 /** A segment after reading. */
 export type ReadSegment = Completed & { segment: Missing }
 
+/** Whether the quotes of the exchange are read: for pegs, and for the values of flows. */
+export const needsBooks = ({ families }: Scope): boolean => families.includes('pegs') || families.includes('logs')
+
 /** Reads a segment's blocks and makes the missing facts. Segments may be read concurrently and in any order. */
 export async function readSegment(reader: Reader, segment: Missing): Promise<ReadSegment> {
-  const { from, to, scope } = segment
+  const decoded = decodedSegment(reader, segment)
+  const quoted = needsBooks(segment.scope)
+    ? await reader.withExchange(segment, decoded, quoteBatch)
+    : unquoted(await decoded)
+  return { segment, ...(await completeWithGaps(reader, quoted, segment.scope)) }
+}
+
+async function decodedSegment(reader: Reader, segment: Missing): Promise<DecodedBatch> {
+  const { from, to } = segment
   const { rpc } = reader
   const blocks = await rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
   const decoded = await decodeOldBatch(reader, blocks)
   await checkCatalogue(reader, segment, decoded)
-  return { segment, ...(await completeWithGaps(reader, decoded, scope)) }
+  return decoded
 }
 
 /** Throws CatalogueError if the logs contain a stable, a quote token, a book, an order or a role that is not stored. */

@@ -3,20 +3,19 @@ import { TABLES } from '../../clickhouse/tables.js'
 import type { SampledStable } from '../knowledge/registry.js'
 import { persistAt } from '../sources/chain-changed.js'
 import { allOf } from '../sources/multicall.js'
-import { readDepths } from '../sources/quotes.js'
 import { readRoles } from '../sources/roles.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { readStates } from '../sources/states.js'
 import { dexFills } from '../stages/dex-orders.js'
 import { flowsOf, listedPrices } from '../stages/flows.js'
-import { namedOrders } from '../stages/quote-changes.js'
 import { genesisStables, roleCandidates } from '../stages/roles.js'
-import { isQuoted, samplePeg } from '../stages/sample-peg.js'
+import { samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
 import { transfersOf } from '../stages/transfers.js'
 import { withoutOrder } from '../stages/unknown-events.js'
-import { type BatchReader, type DecodedBatch, type DecodedBlock, FIRST_BLOCK } from './decode.js'
-import { carriesQuotes, readBatchQuotes } from './read-batch-quotes.js'
+import { type Agreement, batchQuotes } from './batch-quotes.js'
+import { type BatchReader, type DecodedBlock, FIRST_BLOCK } from './decode.js'
+import { type ContradictingLog, type QuotedBatch, quotedAt } from './quote-batch.js'
 import { listedAmong, readBooks, readMovements } from './read-movements.js'
 import { EVERYTHING, hasEveryStable, hasStable, type Scope, stablesIn } from './scope.js'
 
@@ -32,6 +31,10 @@ export type Batch = Scope & {
   facts: Facts
   /** Whether flows have no value, because the node no longer has the prices. */
   isUnpriced: boolean
+  /** How the node's quotes compare with those that were taken; null if there are none. */
+  agreement: Agreement | null
+  /** The logs of the exchange that contradict those before them. */
+  contradictions: readonly ContradictingLog[]
 }
 
 /**
@@ -41,12 +44,13 @@ export type Batch = Scope & {
  */
 export async function completeBatch(
   reader: BatchReader,
-  { genesis, decoded }: DecodedBatch,
+  batch: QuotedBatch,
   scope: Scope = EVERYTHING,
 ): Promise<Batch> {
+  const { genesis, decoded } = batch
   const first = (decoded[0] as DecodedBlock).block
   const last = (decoded.at(-1) as DecodedBlock).block
-  const reads = await readAtBlocks(reader, decoded, scope)
+  const reads = await readAtBlocks(reader, batch, scope)
   const facts = mergeFacts([
     { stablecoins: genesis },
     ...decoded.map((block, i) => factsOf(reader, block, i, reads, scope)),
@@ -63,6 +67,8 @@ export async function completeBatch(
     lastTime: last.time,
     facts,
     isUnpriced: reads.isUnpriced && facts.flows.length > 0,
+    agreement: reads.quotes?.agreement ?? null,
+    contradictions: batch.contradictions,
   }
 }
 
@@ -70,14 +76,18 @@ export async function completeBatch(
  * What the logs do not contain, read at each block: lists by the places of the blocks. `quotes` and `books` are null if
  * the node no longer has them and only the values of flows depend on them.
  */
-async function readAtBlocks(reader: BatchReader, decoded: readonly DecodedBlock[], scope: Scope) {
-  const { rpc, orders } = reader
+async function readAtBlocks(reader: BatchReader, batch: QuotedBatch, scope: Scope) {
+  const { rpc } = reader
+  const { decoded } = batch
   const { block: last } = decoded.at(-1) as DecodedBlock
-  const [hasLogs, hasPegs, hasState] = (['logs', 'pegs', 'state'] as const).map((name) => scope.families.includes(name))
+  const [hasLogs, hasPegs, hasState] = [
+    scope.families.includes('logs'),
+    scope.families.includes('pegs'),
+    scope.families.includes('state'),
+  ]
   const ofEach = <Result>(what: string, read: (block: DecodedBlock, i: number) => Promise<Result>): Promise<Result[]> =>
     persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
   const none = async (): Promise<never[]> => []
-  if (carriesQuotes(reader, decoded)) await orders.load(decoded.flatMap(({ events }) => namedOrders(events)))
   const read = hasLogs ? await readMovements(reader, decoded) : []
   const movements = decoded.map((_, i) => read[i]?.movements ?? [])
   const unreadable = decoded.map((_, i) => read[i]?.unreadable ?? [])
@@ -85,23 +95,24 @@ async function readAtBlocks(reader: BatchReader, decoded: readonly DecodedBlock[
   const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>
     (hasPegs && hasEveryStable(scope)) || movements[i]?.length ? sampled : hasPegs ? stablesIn(scope, sampled) : []
   const priced = decoded.map(stablesPricedIn)
-  const quoted = decoded.map(({ tooDeep }, i) => quotedOf(priced[i] ?? [], tooDeep))
+  const quoted = decoded.map(({ tooDeep }, i) => quotedAt({ sampled: priced[i] ?? [], tooDeep }))
+  const deep = decoded.map(({ block, sampled, tooDeep }) =>
+    hasPegs && isDepthDue(block) ? quotedAt({ sampled: stablesIn(scope, sampled), tooDeep }) : [],
+  )
   let isUnpriced = false
-  const unlessUnpriced = (error: unknown): null => {
-    if (hasPegs || !(error instanceof StateUnavailableError)) throw error
-    isUnpriced = true
-    return null
-  }
+  /** What becomes of values of flows, unless the state is read for others than them too: then all of these fail together. */
+  const unpricedUnless =
+    (isRead: boolean) =>
+    (error: unknown): null => {
+      if (isRead || !(error instanceof StateUnavailableError)) throw error
+      isUnpriced = true
+      return null
+    }
   // All begin in one turn, so that what they ask about a block is one call.
-  const [quotes, books, depths, states, roles] = await Promise.all([
-    readBatchQuotes(reader, decoded, quoted).catch(unlessUnpriced),
+  const [quotes, books, states, roles] = await Promise.all([
+    batchQuotes(reader, batch, { priced: quoted, deep }).catch(unpricedUnless(hasPegs)),
     ofEach('read book values', (decodedBlock, i) => readBooks(reader, movements[i] ?? [], decodedBlock)).catch(
-      unlessUnpriced,
-    ),
-    ofEach('read depths', ({ block, sampled, tooDeep }) =>
-      hasPegs && isDepthDue(block)
-        ? readDepths(rpc, quotedOf(stablesIn(scope, sampled), tooDeep), block, unlistedAmong(sampled))
-        : none(),
+      unpricedUnless(hasState),
     ),
     ofEach('read states', ({ block, touched }) =>
       readStates(rpc, hasState ? touched.filter((stable) => hasStable(scope, stable)) : [], block),
@@ -117,7 +128,7 @@ async function readAtBlocks(reader: BatchReader, decoded: readonly DecodedBlock[
         : none(),
     ),
   ])
-  return { movements, unreadable, priced, quotes, books, depths, states, roles, isUnpriced }
+  return { movements, unreadable, priced, quotes, books, states, roles, isUnpriced }
 }
 
 /** The facts of a batch's block at place `i`; those of other families than the scope's may be among them. */
@@ -125,15 +136,21 @@ function factsOf(
   { orders, registry }: BatchReader,
   { block, events, facts, sampled, tooDeep }: DecodedBlock,
   i: number,
-  { movements, unreadable, priced, quotes, books, depths, states, roles }: Awaited<ReturnType<typeof readAtBlocks>>,
+  { movements, unreadable, priced, quotes, books, states, roles }: Awaited<ReturnType<typeof readAtBlocks>>,
   scope: Scope,
 ): Partial<Facts> {
-  const samples = samplePeg(block, quotes ? (priced[i] ?? []) : [], quotes?.[i] ?? new Map(), tooDeep, FIRST_BLOCK)
+  const samples = samplePeg(
+    block,
+    quotes ? (priced[i] ?? []) : [],
+    quotes?.quotes[i] ?? new Map(),
+    tooDeep,
+    FIRST_BLOCK,
+  )
   return {
     ...facts,
     state_reads: states[i] ?? [],
     peg_samples: samples.filter(({ stable }) => hasStable(scope, stable)),
-    depth_samples: depths[i] ?? [],
+    depth_samples: [...(quotes?.depths[i] ?? [])],
     role_probes: roles[i] ?? [],
     transfers: scope.families.includes('transfers') ? transfersOf(block, facts, registry.has) : [],
     unknown_events: [...(facts.unknown_events ?? []), ...withoutOrder(block, unreadable[i] ?? [])],
@@ -150,11 +167,3 @@ function factsOf(
     }),
   }
 }
-
-/** Those of the sampled stables that are not on the token list. */
-const unlistedAmong = (sampled: readonly SampledStable[]): ReadonlySet<string> =>
-  new Set(sampled.filter(({ tier }) => tier === 'unlisted').map(({ stable }) => stable))
-
-/** Those of the sampled stables that the DEX quotes, except those in `tooDeep`. */
-const quotedOf = (sampled: readonly SampledStable[], tooDeep: ReadonlySet<string>): string[] =>
-  sampled.filter((stable) => isQuoted(stable) && !tooDeep.has(stable.stable)).map(({ stable }) => stable)

@@ -27,8 +27,10 @@ export type BatchReader = {
   registry: Registry
   orders: Orders
   issuers: IssuerRoles
-  /** Reads each quote at its own block, also where the block's logs show that it is the one before; false if omitted. */
-  readsEveryQuote?: boolean
+  /** The share of blocks at which the node is asked for quotes that the exchange's books give; 0..1. */
+  quotesCompared: number
+  /** Whether strangers may make a read of depth as dear as they like; false if omitted. */
+  readsAtAnyCost?: boolean
 }
 
 /** What reading batches in order needs: `registry`, `orders`, `issuers` and `policies` learn from each of them. */

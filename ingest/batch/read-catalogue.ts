@@ -210,6 +210,8 @@ async function batchOf(rpc: Rpc, registry: Registry, read: BoundedLogs): Promise
     lastTime: last.timestamp,
     facts: mergeFacts([{ stablecoins: genesis }, ...added]),
     isUnpriced: false,
+    agreement: null,
+    contradictions: [],
   }
 }
 

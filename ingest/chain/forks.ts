@@ -1,3 +1,6 @@
+import type { ForkTime } from '../../clickhouse/chain/forks.js'
+import type { Network } from './networks.js'
+
 /** A fork of the chain: when it came to Tempo's main network, in unix seconds, and what it changes for Plumbline. */
 type Fork = { name: string; mainnetTime: number | null; changes: string; handledSince: string }
 
@@ -37,3 +40,15 @@ const names = new Set(HANDLED_FORKS.map(({ name }) => name))
 
 /** Whether this version handles a fork, by the name that nodes give it. */
 export const isHandled = (name: string): boolean => names.has(name)
+
+/**
+ * When each fork came to the chain: as its node lists them (null: it lists none), and of others the time on the main network,
+ * if that is the chain. T3 is older than any list: where it is missing, it counts as there from the first block on.
+ */
+export function forkTimes(network: Network, listed: readonly ForkTime[] | null): ForkTime[] {
+  const times = new Map([['T3', 0]])
+  if (network === 'tempo')
+    for (const { name, mainnetTime } of HANDLED_FORKS) if (mainnetTime !== null) times.set(name, mainnetTime)
+  for (const { name, activation_time } of listed ?? []) times.set(name, activation_time)
+  return [...times].map(([name, activation_time]) => ({ name, activation_time }))
+}

@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { TIP } from '../../clickhouse/chain/batches.js'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
+import type { ForkTime } from '../../clickhouse/chain/forks.js'
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import type { ChainIdentity } from '../../clickhouse/chain/identity.js'
 import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
@@ -11,21 +12,25 @@ import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { Batch } from '../batch/complete-batch.js'
 import { completeWithGaps } from '../batch/complete-with-gaps.js'
-import { type DecodedBatch, decodeBatch, type OrderedReader } from '../batch/decode.js'
+import { decodeBatch, type OrderedReader } from '../batch/decode.js'
+import { type QuotedBatch, quoteBatch } from '../batch/quote-batch.js'
 import { EVERYTHING, familiesRead, type Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { NETWORKS } from '../chain/networks.js'
 import type { IngestConfig } from '../config.js'
 import { checkChainId, claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
-import { noteForks } from '../knowledge/forks.js'
+import type { Exchange } from '../knowledge/exchange.js'
+import { noteForks, readForkTimes } from '../knowledge/forks.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createPolicyUses } from '../knowledge/policy-uses.js'
 import { createRegistry } from '../knowledge/registry.js'
+import { exchangeBefore } from '../knowledge/stored-exchange.js'
 import { recordTokenList } from '../knowledge/token-lists.js'
 import type { TipMetrics } from '../metrics.js'
 import type { BatchLedger } from '../sinks/batch-ledger.js'
 import { booksKeeper } from '../sinks/keep-books.js'
+import { createAgreementNotes, type NoteAgreement } from '../sinks/note-agreement.js'
 import { noteHeads } from '../sinks/note-head.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
@@ -42,15 +47,14 @@ import { type TipStart, tipStart } from './tip-start.js'
 const RANGES_IN_WORK = 4
 const BATCHES_IN_WORK = 3
 
-async function* decodeBatches(
-  reader: OrderedReader,
-  ranges: AsyncIterable<BlockWithLogs[]>,
-): AsyncGenerator<DecodedBatch> {
-  for await (const blocks of ranges) yield await decodeBatch(reader, blocks)
+async function* quotedBatches(reader: TipReader, ranges: AsyncIterable<BlockWithLogs[]>): AsyncGenerator<QuotedBatch> {
+  for await (const blocks of ranges) yield quoteBatch(reader.exchange, await decodeBatch(reader, blocks))
 }
 
+type TipReader = OrderedReader & { exchange: Exchange }
+
 /** What is read of a batch: these families, but of one that may be partly stored, what was planned. */
-const scopeOf = ({ decoded }: DecodedBatch, { unfinished }: BatchLedger, families: Scope['families']): Scope => ({
+const scopeOf = ({ decoded }: QuotedBatch, { unfinished }: BatchLedger, families: Scope['families']): Scope => ({
   ...EVERYTHING,
   families: unfinished && decoded[0]?.block.number === unfinished.from ? unfinished.families : families,
 })
@@ -61,7 +65,9 @@ export type Ingest = {
   log: Logger
   signal: AbortSignal
   rpcObserver?: RpcObserver | undefined
-  metrics?: Pick<TipMetrics, 'headSeen' | 'chainChanged' | 'tokenListCurrent' | 'tokenListRefused'> | undefined
+  metrics?:
+    | Pick<TipMetrics, 'headSeen' | 'booksUnknown' | 'chainChanged' | 'tokenListCurrent' | 'tokenListRefused'>
+    | undefined
   /** How often TOKEN_LIST is checked for changes, in milliseconds; by default as often as its kind needs. */
   tokenListCheckMs?: number | undefined
 }
@@ -81,7 +87,9 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const rpc = rpcOf(config, log, signal, rpcObserver)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
-  void noteForks({ clickhouse, rpc, log, signal })
+  const node = { clickhouse, rpc, network: config.CHAIN }
+  let forks: readonly ForkTime[] = await retryDatabase('read the forks', () => readForkTimes(node))
+  void noteForks({ ...node, log, signal, onListed: (times) => (forks = times) })
   const tokenList = await watchTokenList({
     location: config.TOKEN_LIST,
     network: config.CHAIN,
@@ -91,6 +99,7 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
     metrics: options.metrics,
     checkMs: options.tokenListCheckMs,
   })
+  const noteAgreement = createAgreementNotes(clickhouse, log)
   const start = await tipStart({ clickhouse, config, log, signal, rpc, retryDatabase })
   for (;;) {
     // Reads of the old chain end with their round.
@@ -105,6 +114,8 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
         tokenList,
         rpc: rpcOf(config, log, until, rpcObserver),
         retryDatabase,
+        forks: () => forks,
+        noteAgreement,
       })
       if (ending !== 'list_changed') return
       continue
@@ -126,6 +137,9 @@ type Round = Ingest & {
   tokenList: TokenListWatch
   rpc: Rpc
   retryDatabase: RetryDatabase
+  /** When each fork came to the chain. */
+  forks: () => readonly ForkTime[]
+  noteAgreement: NoteAgreement
 }
 
 /**
@@ -142,6 +156,8 @@ async function* followChain({
   tokenList,
   rpc,
   retryDatabase,
+  forks,
+  noteAgreement,
   metrics,
 }: Round): AsyncGenerator<Written, 'list_changed' | 'ended'> {
   const { head: tag, deepestReorg: deepest } = NETWORKS[config.CHAIN]
@@ -156,7 +172,7 @@ async function* followChain({
   })
   const families = familiesRead(config)
   const keepBooks = booksKeeper({ clickhouse, network: config.CHAIN, log, signal })
-  const reader = await openReader({ clickhouse, config, log, chain, tokenList, rpc, retryDatabase }, ledger)
+  const reader = await openReader({ clickhouse, config, log, chain, tokenList, rpc, retryDatabase, forks }, ledger)
   const hashOf = async (number: number): Promise<string | null> => {
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))
     return block?.block_hash ?? null
@@ -180,8 +196,8 @@ async function* followChain({
   const blocks = readAhead(ranges, RANGES_IN_WORK, ({ from, to }) =>
     persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
-  const decoded = decodeBatches(reader, linkedRanges(blocks, ledger.last ?? start.base, ledger.unfinished))
-  for await (const { batch, gaps } of readAhead(decoded, BATCHES_IN_WORK, (next) =>
+  const quoted = quotedBatches(reader, linkedRanges(blocks, ledger.last ?? start.base, ledger.unfinished))
+  for await (const { batch, gaps } of readAhead(quoted, BATCHES_IN_WORK, (next) =>
     completeWithGaps(reader, next, scopeOf(next, ledger, families)),
   )) {
     if (!batch) throw new Error('a batch of the tip always has logs')
@@ -189,8 +205,11 @@ async function* followChain({
     if (batch.from === unfinished?.from && batch.families.length < unfinished.families.length)
       throw new ChainChangedError(`the node has dropped the state of blocks that were planned: ${gaps[0]?.reason}`)
     if (gaps.length > 0) log.warn({ gaps }, `the node does not have all of blocks ${batch.from} to ${batch.to}`)
-    await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, () => writeToTip(clickhouse, ledger, batch, gaps))
+    await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, () =>
+      writeToTip({ clickhouse, noteAgreement }, ledger, batch, gaps),
+    )
     keepBooks(batch.to)
+    metrics?.booksUnknown(reader.exchange.unknownCount)
     yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }
     if (tokenList.hasChanged()) return 'list_changed'
   }
@@ -199,9 +218,18 @@ async function* followChain({
 
 /** What decoding the tip's blocks needs, as it was at the end of the ledger's last block. Records the token list. */
 async function openReader(
-  { clickhouse, config, log, chain, tokenList, rpc, retryDatabase }: Omit<Round, 'signal' | 'start'>,
+  {
+    clickhouse,
+    config,
+    log,
+    chain,
+    tokenList,
+    rpc,
+    retryDatabase,
+    forks,
+  }: Omit<Round, 'signal' | 'start' | 'noteAgreement'>,
   ledger: BatchLedger,
-): Promise<OrderedReader> {
+): Promise<TipReader> {
   const before = { before_block: ledger.next }
   const stables = await retryDatabase('read the stables', () => allStablecoins(clickhouse, before))
   const issuers = await retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, before))
@@ -222,6 +250,8 @@ async function openReader(
   const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, ledger.next))
   return {
     rpc,
+    quotesCompared: config.QUOTES_COMPARED,
+    exchange: await exchangeBefore({ clickhouse, retryDatabase, forks }, ledger.next),
     registry: createRegistry(stables, periods, books),
     issuers: createIssuerRoles(issuers),
     policies: createPolicyUses(),
@@ -231,7 +261,7 @@ async function openReader(
 
 /** Plans, writes and commits a batch of the tip. May be repeated. */
 async function writeToTip(
-  clickhouse: ClickHouseClient,
+  { clickhouse, noteAgreement }: Pick<Round, 'clickhouse' | 'noteAgreement'>,
   ledger: BatchLedger,
   batch: Batch,
   gaps: readonly IngestGap[],
@@ -241,6 +271,7 @@ async function writeToTip(
   const mayBeThere = await ledger.plan(batch)
   // A block that a rollback removed may come back; writing it then is not a repeat.
   const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
+  await noteAgreement(batch, round)
   await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)
   await ledger.commit()
 }

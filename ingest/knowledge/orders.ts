@@ -28,8 +28,6 @@ export type Orders = {
   load: (orderIds: readonly bigint[]) => Promise<void>
   /** The terms of an order before a log. Throws for an order that was neither placed nor loaded. */
   termsOf: (orderId: bigint, before: LogPlace) => OrderTerms
-  /** The token whose book an order is in; undefined for an order that was neither placed nor loaded. */
-  baseOf: (orderId: bigint) => string | undefined
 }
 
 /** An order as it was placed, or as it flipped; both have the tokens of the placement. */
@@ -78,7 +76,6 @@ export function createOrders(find: FindOrders, capacity = 200_000): Orders {
         orders.set(orderId, { base, quote, sides: inOrder([...sides, ...(flips.get(orderId) ?? [])]) })
       }
     },
-    baseOf: (orderId) => orders.get(orderId)?.base,
     termsOf: (orderId, before) => {
       const order = orders.get(orderId)
       const side = order?.sides.findLast((candidate) => isBefore(candidate, before))

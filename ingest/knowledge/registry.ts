@@ -35,11 +35,6 @@ export type Registry = {
    * end. Returns the same set until it changes.
    */
   tooDeepAt: (blockNumber: number) => ReadonlySet<string>
-  /**
-   * The tokens through which a stable is quoted at the end of a block, from itself to the reference stable; null if that
-   * is unknown, or if they are too many.
-   */
-  routeOf: (stable: string, blockNumber: number) => readonly string[] | null
   /** Whether a stable, sampled or not, is that many books away at the end of a block. */
   isTooDeep: (stable: string, blockNumber: number) => boolean
 }
@@ -153,7 +148,6 @@ export function createRegistry(
     genesis: () => [...byAddress.values()].filter(({ block_number }) => block_number === 0),
     sampledAt,
     isTooDeep: quotes.isTooDeep,
-    routeOf: quotes.routeOf,
     tooDeepAt: (blockNumber) => {
       const tracked = sampledAt(blockNumber)
       const changes = quotes.changesBy(blockNumber)
@@ -192,14 +186,6 @@ function createQuoteTokens(quotedFrom: readonly QuotedFrom[]) {
     },
     /** How many changes there were up to a block. */
     changesBy: (block: number): number => changes.findLastIndex((number) => number <= block) + 1,
-    routeOf: (stable: string, block: number): string[] | null => {
-      const route = [stable]
-      for (let token: string | undefined = stable; token !== REFERENCE_STABLE; route.push(token)) {
-        token = at(token, block)
-        if (token === undefined || route.length > MOST_HOPS) return null
-      }
-      return route
-    },
     isTooDeep: (stable: string, block: number): boolean => {
       let token: string | undefined = stable
       for (let hops = 0; hops <= MOST_HOPS; hops++) {

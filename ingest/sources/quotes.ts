@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { type Hex, toFunctionSelector } from 'viem'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
-import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { type SideQuote, type Sides, sideQuote } from '../../clickhouse/exchange/stable-quotes.js'
+import { DEPTH_SIZES, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type Call, type CallResult, runCalls, runOfStrangers } from './multicall.js'
@@ -34,14 +35,12 @@ const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Call] => 
   { target: STABLECOIN_DEX, callData: quoteData(AMOUNT_OUT, REFERENCE_STABLE, stable, amount) },
 ]
 
-/**
- * One side's quote of `size` base units: base units of the reference stable, or null and the reason. A refused quote is
- * a valid answer.
- */
-function quoteOf(size: bigint, result: CallResult): { status: QuoteStatus; amount: bigint | null } {
-  const amount = amountOf(result)
-  if (amount === null) return { status: STATUS_OF_REVERT.get(result.returnData.slice(0, 10)) ?? 'failed', amount }
-  return isPrice(amount, size) ? { status: 'quoted', amount } : { status: 'out_of_range', amount: null }
+/** The node's answer about one side of `size` base units. A refused quote is a valid answer. */
+function sideOf(size: bigint, result: CallResult | undefined): SideQuote {
+  const answer = result as CallResult
+  const amount = amountOf(answer)
+  const refusal = STATUS_OF_REVERT.get(answer.returnData.slice(0, 10)) ?? 'failed'
+  return sideQuote(size, { status: amount === null ? refusal : 'quoted', amount })
 }
 
 /** The one uint128 that a quote returns, whichever side was asked for; null if it was refused. */
@@ -73,6 +72,29 @@ export const quoteCallsOf = (stables: readonly string[]): Call[] =>
 
 const micros = (amount: bigint | null): number | null => (amount === null ? null : Number(amount))
 
+/** Both sides of one token as a quote. */
+export const quoteOf = ({ sell, buy }: Sides<SideQuote>): Quote => ({
+  status: sell.status,
+  sellMicros: micros(sell.amount),
+  buyMicros: micros(buy.amount),
+})
+
+/** Both sides of a size as a sample of depth. */
+export const depthSample = (
+  { stable, size_tokens }: Pick<DepthSample, 'stable' | 'size_tokens'>,
+  block: { number: number; time: number },
+  { sell, buy }: Sides<SideQuote>,
+): DepthSample => ({
+  stable,
+  size_tokens,
+  block_number: block.number,
+  block_time: block.time,
+  sell_status: sell.status,
+  sell_raw: sell.amount?.toString() ?? null,
+  buy_status: buy.status,
+  buy_raw: buy.amount?.toString() ?? null,
+})
+
 /**
  * What one token of each stable sells for and costs on the DEX at the end of a block: one quote per stable, in their
  * order. Rejects with StateUnavailableError if the node no longer has the state.
@@ -80,9 +102,8 @@ const micros = (amount: bigint | null): number | null => (amount === null ? null
 export async function readQuotes(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<Quote[]> {
   const results = await runCalls(rpc, quoteCallsOf(stables), block)
   return stables.map((_, i) => {
-    const sell = quoteOf(ONE_TOKEN, results[2 * i] as CallResult)
-    const buy = quoteOf(ONE_TOKEN, results[2 * i + 1] as CallResult)
-    return { status: sell.status, sellMicros: micros(sell.amount), buyMicros: micros(buy.amount) }
+    const [sell, buy] = [sideOf(ONE_TOKEN, results[2 * i]), sideOf(ONE_TOKEN, results[2 * i + 1])]
+    return quoteOf({ sell, buy })
   })
 }
 
@@ -118,18 +139,9 @@ export async function readDepths(
   return sizes.map(({ stable, size_tokens }) => {
     const size = BigInt(size_tokens) * ONE_TOKEN
     const at = 2 * DEPTH_SIZES.indexOf(size_tokens)
-    const sell = quoteOf(size, resultsOf.get(stable)?.[at] as CallResult)
-    const buy = quoteOf(size, resultsOf.get(stable)?.[at + 1] as CallResult)
-    return {
-      stable,
-      size_tokens,
-      block_number: block.number,
-      block_time: block.time,
-      sell_status: sell.status,
-      sell_raw: sell.amount?.toString() ?? null,
-      buy_status: buy.status,
-      buy_raw: buy.amount?.toString() ?? null,
-    }
+    const ofStable = resultsOf.get(stable)
+    const sides = { sell: sideOf(size, ofStable?.[at]), buy: sideOf(size, ofStable?.[at + 1]) }
+    return depthSample({ stable, size_tokens }, block, sides)
   })
 }
 

@@ -8,10 +8,12 @@ import { segmentsOf } from '../../ingest/backfill/missing.js'
 import { readSegment } from '../../ingest/backfill/read-segment.js'
 import type { Batch } from '../../ingest/batch/complete-batch.js'
 import type { BlockRange } from '../../ingest/chain/block-ranges.js'
+import { forkTimes } from '../../ingest/chain/forks.js'
 import { IngestConfig } from '../../ingest/config.js'
 import { createIssuerRoles } from '../../ingest/knowledge/issuer-roles.js'
 import { createOrders } from '../../ingest/knowledge/orders.js'
 import { createRegistry } from '../../ingest/knowledge/registry.js'
+import { createExchanges } from '../../ingest/knowledge/stored-exchange.js'
 import { retryDatabaseWith } from '../../ingest/sinks/retry-database.js'
 import { type Rpc, rpcOf } from '../../ingest/sources/rpc.js'
 import { tokenList } from '../support/rows.js'
@@ -52,11 +54,15 @@ export async function* readSegments(
   onCall: (method: string, params: unknown[]) => void = () => {},
 ): AsyncGenerator<Batch> {
   const { clickhouse } = database
-  const { BATCH_BLOCKS } = IngestConfig.parse(environment(database, rpcUrl))
+  const { BATCH_BLOCKS, QUOTES_COMPARED, CHAIN } = IngestConfig.parse(environment(database, rpcUrl))
   const rpc = rpcFor(database, rpcUrl)
+  const retryDatabase = retryDatabaseWith(pino({ level: 'silent' }), new AbortController().signal)
+  const forks = forkTimes(CHAIN, null)
   const reader = {
     clickhouse,
-    retryDatabase: retryDatabaseWith(pino({ level: 'silent' }), new AbortController().signal),
+    retryDatabase,
+    quotesCompared: QUOTES_COMPARED,
+    withExchange: createExchanges({ clickhouse, retryDatabase, forks: () => forks }),
     rpc: {
       ...rpc,
       request: (method, params, shape) => {

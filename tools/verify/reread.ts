@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { FAMILIES, needsState } from '../../clickhouse/chain/batches.js'
+import { FAMILIES, isByStable } from '../../clickhouse/chain/batches.js'
 import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
 import type { ListPeriod } from '../../clickhouse/chain/token-lists.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
@@ -8,6 +8,7 @@ import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeBatch } from '../../ingest/batch/complete-batch.js'
 import { type DecodedBatch, decodeBatch, FIRST_BLOCK, type OrderedReader } from '../../ingest/batch/decode.js'
+import { unquoted } from '../../ingest/batch/quote-batch.js'
 import { readCatalogue } from '../../ingest/batch/read-catalogue.js'
 import type { Scope } from '../../ingest/batch/scope.js'
 import { blockRanges } from '../../ingest/chain/block-ranges.js'
@@ -52,7 +53,7 @@ const read = (rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> =>
   rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
 
 const scopeOf = ({ isIn }: Stretch, hasStates: boolean): Scope => ({
-  families: FAMILIES.filter((family) => isIn[family].length > 0 && (hasStates || !needsState(family))),
+  families: FAMILIES.filter((family) => isIn[family].length > 0 && (hasStates || !isByStable(family))),
   only: [],
   except: [],
 })
@@ -63,10 +64,18 @@ async function complete(reader: OrderedReader, { batch, stretch }: Decoded): Pro
   const [from, to] = [batch.decoded[0]?.block.number ?? 0, batch.decoded.at(-1)?.block.number ?? 0]
   const range = { stretch, from, to, numbers: [], blocks: batch.decoded.length }
   try {
-    return { ...range, facts: (await completeBatch(reader, batch, scopeOf(stretch, true))).facts, hasStates: true }
+    return {
+      ...range,
+      facts: (await completeBatch(reader, unquoted(batch), scopeOf(stretch, true))).facts,
+      hasStates: true,
+    }
   } catch (error) {
     if (!(error instanceof StateUnavailableError)) throw error
-    return { ...range, facts: (await completeBatch(reader, batch, scopeOf(stretch, false))).facts, hasStates: false }
+    return {
+      ...range,
+      facts: (await completeBatch(reader, unquoted(batch), scopeOf(stretch, false))).facts,
+      hasStates: false,
+    }
   }
 }
 
@@ -107,7 +116,8 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
   const reader: OrderedReader = {
     rpc,
     registry: createRegistry([], periods, []),
-    readsEveryQuote: true,
+    quotesCompared: 0,
+    readsAtAnyCost: true,
     issuers: createIssuerRoles([]),
     policies: createPolicyUses(),
     // Only orders that are no longer cached come from the database, where they are compared as well.
@@ -161,7 +171,8 @@ export async function* rereadSome(
       issuers: createIssuerRoles(issuers),
       policies: createPolicyUses(),
       registry: createRegistry(stables, periods, books),
-      readsEveryQuote: true,
+      quotesCompared: 0,
+      readsAtAnyCost: true,
     }
     const batch = await decode(options, reader, blocks)
     if (batch.decoded.length === 0) return null

@@ -77,7 +77,10 @@ function randomBlocks(random: Random, family: Family = 'logs'): { ledger: Ledger
   }))
   const isStored = (block: number) => ranges.some((range) => range.from_block <= block && block <= range.to_block)
   return {
-    ledger: { ranges, gaps: [], unknown: [], head: null, started_at: T, revision: '', unsampled: () => [] },
+    ledger: {
+      ...{ ranges, gaps: [], unknown: [], disagreed: [] },
+      ...{ head: null, started_at: T, revision: '', unsampled: () => [] },
+    },
     stored: {
       started_at: T,
       last: BLOCKS,

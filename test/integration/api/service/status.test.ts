@@ -96,6 +96,7 @@ describe('an empty database', () => {
       })),
       gaps: { missing_blocks: 0, declared_count: 0, declared: [] },
       forks: null,
+      agreement: { blocks: 0, quotes: 0, differences: 0, disagreed: [] },
       unknown_events: { count: 0, newest: [] },
       node: null,
       storage: {

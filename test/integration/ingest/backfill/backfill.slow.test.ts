@@ -12,6 +12,7 @@ import { faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
 import { copyHistory, fingerprintOfHistory } from '../../../support/ingested.js'
+import { tokenListFile } from '../../../support/local-node.js'
 import { test } from '../../../support/services.js'
 import { eventually } from '../../../support/webhooks.js'
 
@@ -19,6 +20,8 @@ const BLOCKS = 240
 const START = 150
 const KILLS = depth('KILL_ROUNDS', 2, 20)
 const TIP = { START_BLOCK: `${START}` }
+/** Most tokens are not on the list, so that their books say what flows are worth. */
+const FEW_LISTED = { ...TIP, TOKEN_LIST: tokenListFile('pathUSD', 'ABUSD') }
 
 const chain = useStillChain({ historyBlocks: BLOCKS })
 /** The facts after everything was read from the first block on. */
@@ -158,35 +161,37 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(backfill.output()).toMatch(/the catalogue of blocks \d+ to \d+ does not match their logs: dex_orders/)
   })
 
-  test('on a node without old states records gaps, which another node fills', async ({ clickhouseEnv, clickhouse }) => {
+  test('on a node without old states has every quote, and records the states as gaps, which another node fills', async ({
+    clickhouseEnv,
+    clickhouse,
+  }) => {
     const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
     await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
     const output = await backfillAll(clickhouseEnv, pruned.url, ['--only', 'pegs,state'])
     await pruned.close()
-    expect(output).toContain(`pegs: ${OLDEST_STATE - 1} blocks from 1 to ${OLDEST_STATE - 1}`)
+    expect(output).toContain(`state: ${OLDEST_STATE - 1} blocks from 1 to ${OLDEST_STATE - 1}`)
+    const priced = await fingerprint(clickhouse)
+    for (const table of ['peg_samples', 'depth_samples', 'peg_minutes']) expect(priced[table]).toEqual(expected[table])
     const gaps = await declaredGaps(clickhouse, {})
-    expect(gaps).toEqual(
-      ['pegs', 'state'].map((family) => ({
-        family,
-        from_block: 1,
-        to_block: OLDEST_STATE - 1,
-        reason: expect.stringContaining('missing trie node'),
-      })),
-    )
-    const ranges = (await coveredRanges(clickhouse)).filter(({ family }) => family === 'pegs')
-    expect(ranges).toEqual([{ family: 'pegs', stables: [], from_block: OLDEST_STATE, to_block: BLOCKS }])
+    const reason = expect.stringContaining('missing trie node')
+    expect(gaps).toEqual([{ family: 'state', from_block: 1, to_block: OLDEST_STATE - 1, reason }])
+    const ranges = (await coveredRanges(clickhouse)).filter(({ family }) => ['pegs', 'state'].includes(family))
+    expect(ranges).toEqual([
+      { family: 'pegs', stables: [], from_block: 1, to_block: BLOCKS },
+      { family: 'state', stables: [], from_block: OLDEST_STATE, to_block: BLOCKS },
+    ])
 
     await backfillAll(clickhouseEnv, chain.rpcUrl)
     expect(await fingerprint(clickhouse)).toEqual(expected)
     expect(await coveredRanges(clickhouse)).toEqual(everything)
   })
 
-  test('on a node without old states reads the logs, and records that flows have no value', async ({
+  test('on a node without old states reads the logs, and records that flows of unlisted tokens have no value', async ({
     clickhouseEnv,
     clickhouse,
   }) => {
     const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
-    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
+    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, FEW_LISTED)
     await backfillAll(clickhouseEnv, pruned.url)
     await pruned.close()
     const found = await fingerprint(clickhouse)
@@ -201,6 +206,8 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     const gaps = await declaredGaps(clickhouse, {})
     expect(gaps.filter(({ family }) => family === 'logs').every(({ to_block }) => to_block < OLDEST_STATE)).toBe(true)
     expect(gaps.map(({ family }) => family)).toContain('logs')
+    // What one flow lacks takes nothing from the samples beside it.
+    expect(gaps.map(({ family }) => family)).not.toContain('pegs')
   })
 
   test('that is killed before it has recorded a gap records it with the next run', async ({
@@ -209,7 +216,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
   }) => {
     const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
     const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
-    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
+    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, FEW_LISTED)
     relay.hold('insert_ingest_gaps')
     const held = startBackfill({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url }, pruned.url, ['--only', 'logs'])
     await eventually(

@@ -52,6 +52,7 @@ async function ingestWith(
   const warnings: string[] = []
   const metrics = {
     headSeen: () => {},
+    booksUnknown: () => {},
     chainChanged: () => {},
     tokenListCurrent: () => {},
     tokenListRefused: (reason: string) => void refused.push(reason),

@@ -34,8 +34,12 @@ afterAll(async () => {
   await pruned?.close()
 })
 
-const ofLogs = ['blocks', 'stablecoins', 'quote_token_updates', 'dex_orders', 'supply_events', 'fees_paid', 'dex_fills']
-const ofState = ['peg_samples', 'depth_samples', 'state_reads', 'role_probes', 'peg_minutes', 'peg_quote_hours']
+const ofLogs = [
+  ...['blocks', 'stablecoins', 'quote_token_updates', 'dex_orders', 'supply_events', 'fees_paid', 'dex_fills'],
+  // Quotes follow from the logs of the exchange.
+  ...['peg_samples', 'depth_samples', 'peg_minutes', 'peg_quote_hours'],
+]
+const ofState = ['state_reads', 'role_probes']
 
 const pick = (found: Record<string, unknown>, tables: readonly string[]) =>
   Object.fromEntries(tables.map((table) => [table, found[table]]))
@@ -57,25 +61,24 @@ async function killInFirstBatch(env: ClickHouseEnv, clickhouse: ClickHouseClient
 }
 
 describe('ingest of blocks whose state the node has dropped', { timeout: 300_000 }, () => {
-  test('stores their logs and declares the rest as gaps, which another node fills', async ({
+  test('stores their logs and quotes and declares their states as gaps, which another node fills', async ({
     clickhouseEnv,
     clickhouse,
   }) => {
     await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
     const found = await fingerprint(clickhouse)
     expect(pick(found, ofLogs)).toEqual(pick(expected, ofLogs))
-    expect(found.peg_samples).not.toEqual(expected.peg_samples)
+    expect(found.state_reads).not.toEqual(expected.state_reads)
     const gaps = await open(clickhouse)
-    for (const family of ['pegs', 'state']) {
-      const own = gaps.filter((gap) => gap.family === family)
-      expect(own[0]).toMatchObject({ from_block: START, reason: expect.stringContaining('no longer has the state') })
-      expect(own.at(-1)?.to_block).toBe(OLDEST_STATE - 1)
-    }
+    expect(gaps.filter(({ family }) => family === 'pegs')).toEqual([])
+    const ofStates = gaps.filter(({ family }) => family === 'state')
+    expect(ofStates[0]).toMatchObject({ from_block: START, reason: expect.stringContaining('no longer has the state') })
+    expect(ofStates.at(-1)?.to_block).toBe(OLDEST_STATE - 1)
     const ranges = await coveredRanges(clickhouse)
     expect(ranges.map(({ family, from_block, to_block }) => [family, from_block, to_block])).toEqual([
       ['catalogue', 1, BLOCKS],
       ['logs', START, BLOCKS],
-      ['pegs', OLDEST_STATE, BLOCKS],
+      ['pegs', START, BLOCKS],
       ['state', OLDEST_STATE, BLOCKS],
       ['transfers', START, BLOCKS],
     ])
@@ -96,7 +99,7 @@ describe('ingest of blocks whose state the node has dropped', { timeout: 300_000
     await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, { BATCH_BLOCKS: '50' })
     const found = await fingerprint(clickhouse)
     expect(found.stablecoins).toEqual(expected.stablecoins)
-    expect(await open(clickhouse)).toContainEqual(expect.objectContaining({ family: 'pegs', from_block: 1 }))
+    expect(await open(clickhouse)).toContainEqual(expect.objectContaining({ family: 'state', from_block: 1 }))
   })
 
   test('undoes a batch that it has begun to store with their state', async ({ clickhouseEnv, clickhouse }) => {
@@ -104,7 +107,7 @@ describe('ingest of blocks whose state the node has dropped', { timeout: 300_000
     await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
     expect(await allRollbacks(clickhouse)).toMatchObject([{ is_done: true }])
     expect(pick(await fingerprint(clickhouse), ofLogs)).toEqual(pick(expected, ofLogs))
-    expect(await open(clickhouse)).toContainEqual(expect.objectContaining({ family: 'pegs', from_block: START }))
+    expect(await open(clickhouse)).toContainEqual(expect.objectContaining({ family: 'state', from_block: START }))
     await backfillAll(clickhouseEnv, chain.rpcUrl, ['--from', `${START}`])
     expect(pick(await fingerprint(clickhouse), [...ofLogs, ...ofState])).toEqual(
       pick(expected, [...ofLogs, ...ofState]),
@@ -120,8 +123,8 @@ describe('ingest of blocks whose state the node has dropped', { timeout: 300_000
     expect(await allRollbacks(clickhouse)).toEqual([])
     const found = await fingerprint(clickhouse)
     expect(pick(found, ofLogs)).toEqual(pick(expected, ofLogs))
-    expect((await coveredRanges(clickhouse)).filter(({ family }) => family === 'pegs')).toEqual([
-      { family: 'pegs', stables: [], from_block: START + 10, to_block: BLOCKS },
+    expect((await coveredRanges(clickhouse)).filter(({ family }) => family === 'state')).toEqual([
+      { family: 'state', stables: [], from_block: START + 10, to_block: BLOCKS },
     ])
     await backfillAll(clickhouseEnv, chain.rpcUrl, ['--from', `${START}`])
     expect(pick(await fingerprint(clickhouse), [...ofLogs, ...ofState])).toEqual(

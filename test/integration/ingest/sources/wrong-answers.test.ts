@@ -1,6 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { test as base, beforeAll, describe, expect } from 'vitest'
 import { readCatalogue } from '../../../../ingest/batch/read-catalogue.js'
@@ -8,45 +5,23 @@ import { createRegistry } from '../../../../ingest/knowledge/registry.js'
 import { readBlocks } from '../../../../ingest/sources/blocks.js'
 import { rpcAt } from '../../../../ingest/sources/rpc.js'
 import { useStillChain } from '../../../support/chain.js'
+import { type Call, type Change, type ChangedNode, changedNode } from '../../../support/changed-node.js'
 
 const BLOCKS = 60
 const chain = useStillChain({ historyBlocks: BLOCKS })
 
 type Log = { blockNumber: string; topics: string[]; logIndex: string }
-type Call = { id: number; method: string; params: Array<Record<string, unknown>> }
-type Answer = { id: number; result: unknown }
-/** Changes the answer to a call. */
-type Change = (answer: Answer, call: Call) => void
-type Node = { url: string; calls: () => number }
 
-const test = base.extend<{ nodeThat: (change: Change, ms?: number) => Promise<Node> }>({
+const test = base.extend<{ nodeThat: (change: Change, ms?: number) => Promise<ChangedNode> }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest requires the pattern.
   nodeThat: async ({}, use) => {
-    const closes: Array<() => void> = []
+    const nodes: ChangedNode[] = []
     await use(async (change, ms = 0) => {
-      let count = 0
-      const server = createServer(async (request, response) => {
-        const chunks: Buffer[] = []
-        for await (const chunk of request) chunks.push(chunk as Buffer)
-        const body = Buffer.concat(chunks).toString()
-        const headers = { 'content-type': 'application/json' }
-        const answers = (await (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).json()) as
-          | Answer
-          | Answer[]
-        await sleep(ms)
-        const calls: Call[] = [JSON.parse(body)].flat()
-        count += calls.length
-        for (const answer of [answers].flat()) change(answer, calls.find(({ id }) => id === answer.id) as Call)
-        response.writeHead(200, headers).end(JSON.stringify(answers))
-      })
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      closes.push(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-      return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => count }
+      const node = await changedNode(chain.rpcUrl, change, ms)
+      nodes.push(node)
+      return node
     })
-    for (const close of closes) close()
+    for (const node of nodes) node.close()
   },
 })
 

@@ -24,6 +24,7 @@ const ledger = (ranges: StoredRange[], changes: Partial<Ledger> = {}): Ledger =>
   ranges,
   gaps: [],
   unknown: [],
+  disagreed: [],
   head: null,
   started_at: null,
   revision: '',

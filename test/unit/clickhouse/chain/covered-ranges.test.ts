@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FAMILIES, needsState, TIP } from '../../../../clickhouse/chain/batches.js'
+import { FAMILIES, isByStable, TIP } from '../../../../clickhouse/chain/batches.js'
 import { type CommittedBatches, type RolledBack, rangesOf } from '../../../../clickhouse/chain/covered-ranges.js'
 
 const BLOCKS = 20
@@ -34,9 +34,9 @@ test('a block of a family and its stables is covered exactly if a batch that was
         for (const stables of [[], ['0xa', '0xb']])
           for (let block = 0; block <= BLOCKS; block++) {
             const isOfStables = (batch: CommittedBatches) =>
-              !needsState(family) || `${batch.stables.toSorted()}` === `${stables}`
+              !isByStable(family) || `${batch.stables.toSorted()}` === `${stables}`
             const expected =
-              (needsState(family) || stables.length === 0) &&
+              (isByStable(family) || stables.length === 0) &&
               all.some((batch) => batch.families.includes(family) && isOfStables(batch) && isLeft(batch, block))
             const ofThese = ranges.filter((range) => range.family === family && `${range.stables}` === `${stables}`)
             const covering = ofThese.filter(({ from_block, to_block }) => from_block <= block && block <= to_block)

@@ -69,7 +69,7 @@ test('books that resume from a snapshot in JSON are those that never stopped, to
   fc.assert(property, { seed: SEED, numRuns: 60 })
 })
 
-test('a quote that no change of a block concerns is as it was', () => {
+test('a quote that no change of a block concerns is as it was, and one that is dropped and asked for again is right', () => {
   const property = fc.property(histories, ({ blocks }) => {
     const books = new OrderBooks()
     const questions = blocks.flatMap((block) => block.questions)
@@ -79,6 +79,10 @@ test('a quote that no change of a block concerns is as it was', () => {
     for (const block of blocks) {
       standing.update(books.apply(block), block.rules)
       for (const question of questions) expect(standing.answerTo(question)).toEqual(quote(books, question, block.rules))
+      const dropped = questions.filter((_, i) => (i + block.number) % 3 === 0)
+      for (const question of dropped) standing.drop(question)
+      for (const question of dropped) expect(standing.answerTo(question)).toBeUndefined()
+      for (const question of dropped) standing.ask(question)
     }
   })
   fc.assert(property, { seed: SEED, numRuns: 60 })

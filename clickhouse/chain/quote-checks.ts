@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery, defineRow } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+
+/** How often the quotes of the exchange's books and those of the node were compared in a batch, at how many blocks. */
+export type QuoteCheck = { blocks: number; quotes: number; differences: number }
+
+/** Adds a check to those of the day of `time`, in unix seconds. Repeating it with the same token changes nothing. */
+export const insertQuoteCheck = (
+  clickhouse: ClickHouseClient,
+  check: QuoteCheck & { time: number },
+  token: string,
+): Promise<void> => {
+  const { time, ...counts } = check
+  const day = new Date(time * 1000).toISOString().slice(0, 10)
+  return insertRows(clickhouse, 'quote_checks', [{ day, ...counts }], `quote_check:${token}`)
+}
+
+/** All checks together. */
+export const quoteAgreement = defineRow({
+  name: 'quote_agreement',
+  row: z.object({ blocks: z.number(), quotes: z.number(), differences: z.number() }),
+  sql: `
+    SELECT toFloat64(sum(quote_checks.blocks)) AS blocks, toFloat64(sum(quote_checks.quotes)) AS quotes,
+           toFloat64(sum(quote_checks.differences)) AS differences
+    FROM quote_checks`,
+})
+
+/** Most stables of a stretch that are named. */
+export const MOST_STABLES = 20
+
+const DisagreedRange = z.object({
+  from_block: z.int(),
+  to_block: z.int(),
+  from_time: z.int(),
+  to_time: z.int(),
+  stables: z.array(z.string()),
+})
+
+/**
+ * Blocks, both ends included, in whose batches the node quoted otherwise than the books, and the stables of which it did. Times in
+ * unix seconds.
+ */
+export type DisagreedRange = z.infer<typeof DisagreedRange>
+
+/** Records a stretch; of two that begin with the same block, the longer one counts. */
+export const insertDisagreement = (clickhouse: ClickHouseClient, range: DisagreedRange): Promise<void> =>
+  insertRows(
+    clickhouse,
+    'quote_disagreements',
+    [{ ...range, stables: range.stables.slice(0, MOST_STABLES) }],
+    randomUUID(),
+  )
+
+/** The stretches with disagreements, oldest first. */
+export const disagreedRanges = defineQuery({
+  name: 'disagreed_ranges',
+  row: DisagreedRange,
+  sql: `
+    SELECT toUInt32(from_block) AS from_block, toUInt32(to_block) AS to_block, toUnixTimestamp(from_time) AS from_time,
+           toUnixTimestamp(to_time) AS to_time, stables
+    FROM quote_disagreements FINAL ORDER BY quote_disagreements.from_block`,
+})
+
+/** SQL: a text that changes when a batch disagrees. */
+export const DISAGREED_MARK = 'SELECT toString(sum(cityHash64(from_block, to_block))) FROM quote_disagreements FINAL'

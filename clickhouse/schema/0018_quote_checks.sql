@@ -1,0 +1,19 @@
+-- One row a day and outcome: how often the node was asked for quotes that the exchange's books gave too. Each batch of blocks adds
+-- to it once; blocks that a rollback removed stay, because they were compared.
+CREATE TABLE IF NOT EXISTS quote_checks (
+    day         Date                               COMMENT 'of the last block of the batch',
+    blocks      SimpleAggregateFunction(sum, UInt64) COMMENT 'at which both were read',
+    quotes      SimpleAggregateFunction(sum, UInt64) COMMENT 'prices of a size that were compared',
+    differences SimpleAggregateFunction(sum, UInt64) COMMENT 'of them'
+) ENGINE = AggregatingMergeTree ORDER BY day SETTINGS non_replicated_deduplication_window = 1000;
+
+-- One row a stretch of blocks in whose batches a quote differed; those of the node are stored there. A stretch that goes on replaces
+-- its row.
+CREATE TABLE IF NOT EXISTS quote_disagreements (
+    from_block  UInt64,
+    to_block    UInt64,
+    from_time   DateTime('UTC'),
+    to_time     DateTime('UTC'),
+    stables     Array(String)                 COMMENT 'whose quotes differ, at most 20',
+    recorded_at DateTime64(3, 'UTC') DEFAULT now64(3)
+) ENGINE = ReplacingMergeTree(to_block) ORDER BY from_block SETTINGS non_replicated_deduplication_window = 1000;
