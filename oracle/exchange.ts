@@ -28,12 +28,19 @@ type Order = Pick<Args, 'base' | 'quote' | 'amount' | 'isBid' | 'tick' | 'flipTi
 }
 
 export type Exchange = {
-  quoteTokens: ReadonlyArray<readonly [token: string, quoteToken: string]>
-  paused: readonly string[]
-  pairs: ReadonlyArray<readonly [base: string, quote: string]>
-  /** Of two at the same tick, the one that was placed first comes first. */
-  orders: readonly Order[]
+  /** By token. */
+  quoteTokens: Map<string, string>
+  paused: Set<string>
+  /** Base and quote token, with a space between. */
+  pairs: Set<string>
+  /** By id; of two at the same tick, the one that was placed first comes first. */
+  orders: Map<bigint, Order>
 }
+
+/** The exchange before the first log. */
+export const emptyExchange = (): Exchange => ({
+  ...{ quoteTokens: new Map(), paused: new Set(), pairs: new Set(), orders: new Map() },
+})
 
 /** The rules that a test may break to see that it would notice. */
 export const RULES = {
@@ -48,50 +55,48 @@ export const RULES = {
 }
 export type Rules = typeof RULES
 
-const quoteTokenOf = ({ quoteTokens }: Exchange, token: string): string | undefined =>
-  quoteTokens.findLast(([one]) => one === token)?.[1]
-
-/** The exchange after a log. */
-export function after(exchange: Exchange, { name, address, args }: Log, rules: Rules = RULES): Exchange {
+/** Changes the exchange as a log says. */
+export function apply(exchange: Exchange, { name, address, args }: Log, rules: Rules = RULES): void {
   const log = args as Args
-  const { orders } = exchange
-  const order = orders.find(({ id }) => id === log.orderId)
-  const others = orders.filter((other) => other !== order)
-  const changed = (change: Partial<Order>): Order[] =>
-    orders.map((other) => (other === order ? { ...other, ...change } : other))
+  const { quoteTokens, paused, pairs, orders } = exchange
+  const order = orders.get(log.orderId)
   switch (name) {
     case 'TokenCreated':
-      return { ...exchange, quoteTokens: [...exchange.quoteTokens, [log.token, log.quoteToken]] }
+      quoteTokens.set(log.token, log.quoteToken)
+      break
     case 'QuoteTokenUpdate':
-      return { ...exchange, quoteTokens: [...exchange.quoteTokens, [address, log.newQuoteToken]] }
-    case 'PauseStateUpdate': {
-      const paused = exchange.paused.filter((token) => token !== address)
-      return { ...exchange, paused: log.isPaused ? [...paused, address] : paused }
-    }
+      quoteTokens.set(address, log.newQuoteToken)
+      break
+    case 'PauseStateUpdate':
+      if (log.isPaused) paused.add(address)
+      else paused.delete(address)
+      break
     case 'PairCreated':
-      return { ...exchange, pairs: [...exchange.pairs, [log.base, log.quote]] }
+      pairs.add(`${log.base} ${log.quote}`)
+      break
     case 'OrderPlaced': {
       const { orderId: id, token: base, amount, isBid, tick, flipTick, isFlipOrder: isFlip } = log
-      const quote = quoteTokenOf(exchange, base) as string
-      const placed = { id, base, quote, amount, remaining: amount, isBid, tick, flipTick, isFlip, isFilled: false }
-      return { ...exchange, orders: [...orders, placed] }
+      const quote = quoteTokens.get(base) as string
+      orders.set(id, { id, base, quote, amount, remaining: amount, isBid, tick, flipTick, isFlip, isFilled: false })
+      break
     }
-    case 'OrderFilled': {
-      if (log.partialFill)
-        return { ...exchange, orders: changed({ remaining: (order as Order).remaining - log.amountFilled }) }
-      return { ...exchange, orders: order?.isFlip ? changed({ remaining: 0n, isFilled: true }) : others }
-    }
-    case 'OrderFlipped': {
-      if (!order || !rules.flips) return { ...exchange, orders: others }
-      const { amount, isBid, tick, flipTick } = order
-      const flipped = { remaining: amount, isBid: !isBid, tick: flipTick, flipTick: tick, isFilled: false }
-      return { ...exchange, orders: [...others, { ...order, ...flipped }] }
-    }
+    case 'OrderFilled':
+      if (order && log.partialFill) order.remaining -= log.amountFilled
+      else if (order?.isFlip) Object.assign(order, { remaining: 0n, isFilled: true })
+      else orders.delete(log.orderId)
+      break
+    case 'OrderFlipped':
+      // At the end of its new queue.
+      orders.delete(log.orderId)
+      if (order && rules.flips) {
+        const { amount, isBid, tick, flipTick } = order
+        const flipped = { remaining: amount, isBid: !isBid, tick: flipTick, flipTick: tick, isFilled: false }
+        orders.set(order.id, { ...order, ...flipped })
+      }
+      break
     case 'FlipFailed':
     case 'OrderCancelled':
-      return { ...exchange, orders: others }
-    default:
-      return exchange
+      orders.delete(log.orderId)
   }
 }
 
@@ -146,7 +151,7 @@ function through({ isBid, orders }: Side, exact: 'in' | 'out', amount: bigint, b
 
 /** One side of a book as the exchange walks it: orders, or until T12 one sum for each tick. */
 function sideOf({ orders }: Exchange, base: string, quote: string, isBid: boolean, forks: Forks, rules: Rules): Side {
-  const own = orders.filter(
+  const own = [...orders.values()].filter(
     (order) => order.base === base && order.quote === quote && order.isBid === isBid && !order.isFilled,
   )
   const ticks = [...new Set(own.map(({ tick }) => tick))].sort((a, b) => (isBid ? b - a : a - b))
@@ -164,10 +169,10 @@ const PATH_USD = `0x20c0${'0'.repeat(36)}`
 /** The tokens from one to another. */
 function pathOf(exchange: Exchange, from: string, to: string): string[] {
   if (from === to) throw new Refused('same_token')
-  if (quoteTokenOf(exchange, from) === to || quoteTokenOf(exchange, to) === from) return [from, to]
+  if (exchange.quoteTokens.get(from) === to || exchange.quoteTokens.get(to) === from) return [from, to]
   const climb = (token: string | undefined): string[] => {
     if (token === undefined) throw new Refused('no_token')
-    return token === PATH_USD ? [token] : [token, ...climb(quoteTokenOf(exchange, token))]
+    return token === PATH_USD ? [token] : [token, ...climb(exchange.quoteTokens.get(token))]
   }
   const [up, down] = [climb(from), climb(to)]
   // Both end in the same tokens: all but the first of these are of no use.
@@ -189,10 +194,10 @@ export function quote(
     const path = pathOf(exchange, from, to)
     const sides = path.slice(1).map((bought, i): Side => {
       const sold = path[i] as string
-      if (forks.T3 && exchange.paused.includes(sold)) throw new Refused('paused')
-      const isBid = quoteTokenOf(exchange, sold) === bought
+      if (forks.T3 && exchange.paused.has(sold)) throw new Refused('paused')
+      const isBid = exchange.quoteTokens.get(sold) === bought
       const [base, other] = isBid ? [sold, bought] : [bought, sold]
-      if (!exchange.pairs.some(([one, two]) => one === base && two === other)) throw new Refused('no_pair')
+      if (!exchange.pairs.has(`${base} ${other}`)) throw new Refused('no_pair')
       return sideOf(exchange, base, other, isBid, forks, rules)
     })
     const walked = exact === 'in' ? sides : sides.reverse()

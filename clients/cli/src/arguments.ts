@@ -8,7 +8,7 @@ type Asked =
   | { name: 'peg'; stable: string; asOf: string | undefined }
   | { name: 'breaks'; stable: string | undefined; since: Date; severity: Severity | undefined }
   | { name: 'watch'; stables: string[] }
-  | { name: 'verify'; stable: string; at: string | undefined; rpc: string | undefined }
+  | { name: 'verify'; stable: string; at: string | undefined; rpc: string | undefined; byLogs: boolean }
 
 /** What was asked for, and how. */
 export type Command = { name: 'help' } | { name: 'version' } | (Asked & { url: string | undefined; json: boolean })
@@ -73,13 +73,14 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
   watch: { options: {}, most: Number.POSITIVE_INFINITY, read: (stables) => ({ name: 'watch', stables }) },
   verify: {
-    options: { at: text, rpc: text },
+    options: { at: text, rpc: text, logs: { type: 'boolean' } },
     most: 1,
     read: (given, values) => ({
       name: 'verify',
       stable: one(given),
       at: textOf(values, 'at'),
       rpc: textOf(values, 'rpc'),
+      byLogs: values.logs === true,
     }),
   },
 }

@@ -1,7 +1,7 @@
-import { toFunctionSelector } from 'viem'
+import type { Hex } from 'viem'
 import { depthQuote } from '../../../../oracle/depth.js'
 import * as stablecoins from '../../../../oracle/stablecoins.js'
-import type { CallResult } from './node.js'
+import type { Block } from './node.js'
 
 /**
  * What docs/methodology/ defines, computed from the answers of a node alone: by the oracle, which uses nothing of the
@@ -14,25 +14,24 @@ export const DEPTH_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
 /** Depth is sampled at the first block of every aligned five minutes at least. */
 const DEPTH_PERIOD_SECONDS = 300
 
-const STATUS_OF_REVERT = new Map([
-  [toFunctionSelector('InsufficientLiquidity()'), 'no_liquidity'],
-  [toFunctionSelector('PairDoesNotExist()'), 'no_pair'],
-  [toFunctionSelector('InvalidCurrency()'), 'not_usd'],
-  [toFunctionSelector('ContractPaused()'), 'paused'],
-])
+/** If more books lie between a stable and the reference, the exchange is not asked. */
+export const MOST_BOOKS = 8
 
 /** What the exchange says about a size: base units of the reference stable, or why there is no price. */
 export type Quote = { status: string; amount: bigint | null }
 export type Sample = { sell: Quote; buy: Quote }
 
-/** The quote for `size` base units. A price is between a half and twice. */
-export function quoteOf(size: bigint, { success, returnData }: CallResult): Quote {
-  if (!success)
-    return { status: STATUS_OF_REVERT.get(returnData.slice(0, 10) as `0x${string}`) ?? 'failed', amount: null }
-  const amount = BigInt(returnData)
-  if (amount * 2n < size || amount > size * 2n) return { status: 'out_of_range', amount: null }
-  return { status: 'quoted', amount }
+/** What the exchange quoted at the end of a block. Rejects with NodeError. */
+export type Quotes = {
+  /** One token, as docs/methodology/peg.md defines a sample. */
+  sample: (stable: Hex, block: Block) => Promise<Sample>
+  /** A single token, and every size of depth. */
+  depth: (stable: Hex, block: Block) => Promise<{ single: Sample; depths: Array<Sample & { size: number }> }>
 }
+
+/** The quote of `amount` for `size` base units. A price is between a half and twice. */
+export const quoteOf = (size: bigint, amount: bigint): Quote =>
+  amount * 2n < size || amount > size * 2n ? { status: 'out_of_range', amount: null } : { status: 'quoted', amount }
 
 /** The sample of the reference stable. */
 export const ANCHOR: Sample = {

@@ -17,6 +17,9 @@ export type Call = { target: Hex; callData: Hex }
 /** `returnData` is the call's result, or the revert's data if `success` is false. */
 export type CallResult = { success: boolean; returnData: Hex }
 
+/** A log. The address is in lower case. */
+export type RawLog = { address: Hex; topics: readonly Hex[]; data: Hex; blockNumber: number; logIndex: number }
+
 /** The node did not answer, or refused. */
 export class NodeError extends Error {}
 
@@ -25,9 +28,15 @@ export type ChainNode = {
   newest: () => Promise<Block>
   /** null if the node does not have it. */
   block: (number: number) => Promise<Block | null>
+  /** All logs of a range of blocks, both ends included, with one of these first topics, in order. Rejects with NodeError. */
+  logs: (range: { from: number; to: number }, topics: readonly Hex[]) => Promise<RawLog[]>
   /** Runs calls on the state at the end of a block; one result each, in their order. Rejects with NodeError. */
   run: (block: Block, calls: readonly Call[]) => Promise<CallResult[]>
 }
+
+type RpcLog = Omit<RawLog, 'blockNumber' | 'logIndex'> & { blockNumber: Hex; logIndex: Hex }
+/** Blocks of logs that are asked for at first, and at most. */
+const [FIRST_RANGE, MOST_RANGE] = [10_000, 500_000]
 
 type RpcBlock = { number: Hex; hash: Hex; timestamp: Hex } | null
 
@@ -75,7 +84,30 @@ export function nodeAt(url: string): ChainNode {
     return [...results]
   }
 
+  async function logsOf({ from, to }: { from: number; to: number }, topics: readonly Hex[]): Promise<RawLog[]> {
+    const logs: RawLog[] = []
+    let size = FIRST_RANGE
+    for (let next = from; next <= to; ) {
+      const end = Math.min(next + size - 1, to)
+      const filter = { fromBlock: numberToHex(next), toBlock: numberToHex(end), topics: [topics] }
+      const part = await ask<RpcLog[]>('eth_getLogs', [filter]).catch((error: NodeError) => {
+        if (size === 1) throw error
+        return null
+      })
+      size = part === null ? Math.max(1, Math.floor(size / 4)) : Math.min(2 * size, MOST_RANGE)
+      if (part === null) continue
+      for (const { address, topics, data, blockNumber, logIndex } of part)
+        logs.push({
+          ...{ address: address.toLowerCase() as Hex, topics, data },
+          ...{ blockNumber: Number(blockNumber), logIndex: Number(logIndex) },
+        })
+      next = end + 1
+    }
+    return logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+  }
+
   return {
+    logs: logsOf,
     chainId: async () => Number(await ask<Hex>('eth_chainId', [])),
     newest: async () => {
       const block = await blockBy('latest')

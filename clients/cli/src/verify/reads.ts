@@ -1,13 +1,21 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi, toFunctionSelector } from 'viem'
 import { REFERENCE } from '../../../../oracle/liquidity.js'
-import { ANCHOR, DEPTH_SIZES, ONE_TOKEN, quoteOf, type Sample, without } from './formulas.js'
+import {
+  ANCHOR,
+  DEPTH_SIZES,
+  MOST_BOOKS,
+  ONE_TOKEN,
+  type Quote,
+  type Quotes,
+  quoteOf,
+  type Sample,
+  without,
+} from './formulas.js'
 import { type Block, type Call, type CallResult, type ChainNode, NodeError } from './node.js'
 
 /** The exchange and the registry of transfer policies: the same addresses on every network of the chain. */
 const EXCHANGE = '0xdec0000000000000000000000000000000000000'
 const REGISTRY = '0x403c000000000000000000000000000000000000'
-/** If more books lie between a stable and the reference, the exchange is not asked. */
-const MOST_BOOKS = 8
 
 const EXCHANGE_ABI = parseAbi([
   'function quoteSwapExactAmountIn(address tokenIn, address tokenOut, uint128 amountIn) view returns (uint128)',
@@ -61,9 +69,21 @@ function tokenAnswer(functionName: Read, result: CallResult | undefined, block: 
   }
 }
 
+const STATUS_OF_REVERT = new Map([
+  [toFunctionSelector('InsufficientLiquidity()'), 'no_liquidity'],
+  [toFunctionSelector('PairDoesNotExist()'), 'no_pair'],
+  [toFunctionSelector('InvalidCurrency()'), 'not_usd'],
+  [toFunctionSelector('ContractPaused()'), 'paused'],
+])
+
+const answerOf = (size: bigint, { success, returnData }: CallResult): Quote =>
+  success
+    ? quoteOf(size, BigInt(returnData))
+    : { status: STATUS_OF_REVERT.get(returnData.slice(0, 10) as Hex) ?? 'failed', amount: null }
+
 const sampleOf = (size: bigint, [sell, buy]: readonly CallResult[]): Sample => ({
-  sell: quoteOf(size, sell as CallResult),
-  buy: quoteOf(size, buy as CallResult),
+  sell: answerOf(size, sell as CallResult),
+  buy: answerOf(size, buy as CallResult),
 })
 
 /** Whether more than eight books lie between a stable and the reference. Every stable has one quote token. */
@@ -78,8 +98,7 @@ async function isTooDeep(node: ChainNode, stable: Hex, block: Block): Promise<bo
   return false
 }
 
-/** The sample of one token at the end of a block, as docs/methodology/peg.md defines it. */
-export async function readSample(node: ChainNode, stable: Hex, block: Block): Promise<Sample> {
+async function readSample(node: ChainNode, stable: Hex, block: Block): Promise<Sample> {
   if (stable === REFERENCE) return ANCHOR
   const [currency, ...quotes] = await node.run(block, [tokenCall(stable, 'currency'), ...quoteCalls(stable, ONE_TOKEN)])
   if (tokenAnswer('currency', currency, block) !== 'USD') return without('not_usd')
@@ -87,8 +106,13 @@ export async function readSample(node: ChainNode, stable: Hex, block: Block): Pr
   return sample.sell.amount !== null && (await isTooDeep(node, stable, block)) ? without('too_deep') : sample
 }
 
-/** The quotes of every depth size at the end of a block, and of a single token. */
-export async function readDepth(node: ChainNode, stable: Hex, block: Block) {
+/** What the node's exchange quotes, which takes the state of the block. */
+export const quotesFromState = (node: ChainNode): Quotes => ({
+  sample: (stable, block) => readSample(node, stable, block),
+  depth: (stable, block) => readDepth(node, stable, block),
+})
+
+async function readDepth(node: ChainNode, stable: Hex, block: Block) {
   const sizes = [ONE_TOKEN, ...DEPTH_SIZES.map((size) => BigInt(size) * ONE_TOKEN)]
   const results = await node.run(
     block,

@@ -14,10 +14,12 @@ import {
   hasOlderPrice,
   policyTypeOf,
   priceOf,
+  type Quotes,
   type Sample,
 } from './formulas.js'
+import { quotesFromLogs } from './logs.js'
 import { type Block, type ChainNode, NodeError, newestBlockAt } from './node.js'
-import { readDepth, readSample, readState } from './reads.js'
+import { quotesFromState, readState } from './reads.js'
 
 /** If more blocks lie between the last price and the instant, they are not all read. */
 const MOST_UNQUOTED_BLOCKS = 256
@@ -49,11 +51,11 @@ async function reading(what: string, block: Block | null, read: () => Promise<Fi
   }
 }
 
-type Context = { node: ChainNode; stable: Hex; newest: Block }
+type Context = { node: ChainNode; quotes: Quotes; stable: Hex; newest: Block }
 
 /** Which block the price should be of: the newest one with a price. `now` is the sample of the newest block. */
 async function blockOfPrice(context: Context, now: Sample, { current, coverage }: GetPegData): Promise<Finding> {
-  const { node, stable, newest } = context
+  const { node, quotes, stable, newest } = context
   const what = 'current.block_number'
   const published = current?.block_number ?? null
   if (now.sell.amount !== null) return comparedAt(coverage, what, newest, published, newest.number)
@@ -71,22 +73,22 @@ async function blockOfPrice(context: Context, now: Sample, { current, coverage }
   for (let number = newest.number - 1; number > current.block_number; number--) {
     const block = await node.block(number)
     if (!block) throw new NodeError(`the node does not have block ${number}`)
-    if ((await readSample(node, stable, block)).sell.amount !== null)
+    if ((await quotes.sample(stable, block)).sell.amount !== null)
       return comparedAt(coverage, what, block, published, number)
   }
   return compared(what, newest, published, current.block_number)
 }
 
 async function pegFindings(context: Context, peg: GetPegData, detail: GetStablecoinData): Promise<Finding[]> {
-  const { node, stable, newest } = context
+  const { node, quotes, stable, newest } = context
   const { current, coverage } = peg
   if (!detail.tracked) return [unchecked('current', current, 'the service does not sample this stable')]
-  const now = await readSample(node, stable, newest)
+  const now = await quotes.sample(stable, newest)
   const which = await blockOfPrice(context, now, peg)
   if (current === null) return [which]
   const block = current.block_number === newest.number ? newest : await node.block(current.block_number)
   if (!block) return [which, unchecked('current', current, 'the node does not have this block')]
-  const { sell, buy } = block === newest ? now : await readSample(node, stable, block)
+  const { sell, buy } = block === newest ? now : await quotes.sample(stable, block)
   return [
     which,
     compared('current.sampled_at', block, sampleTime(current.sampled_at), shownTime(new Date(block.time * 1000))),
@@ -120,17 +122,17 @@ async function stateFindings({ node, stable, newest }: Context, detail: GetStabl
   ]
 }
 
-async function depthFindings({ node, stable, newest }: Context, depth: GetDepthData): Promise<Finding[]> {
+async function depthFindings({ node, quotes, stable, newest }: Context, depth: GetDepthData): Promise<Finding[]> {
   const { block_number, sampled_at, sizes } = depth
   if (block_number === null || sampled_at === null) {
-    const { sell } = await readSample(node, stable, newest)
+    const { sell } = await quotes.sample(stable, newest)
     // Of these no depth is sampled.
     if (['anchor', 'not_usd', 'too_deep'].includes(sell.status)) return [compared('depth', newest, sizes, [])]
     return [unchecked('depth', null, 'the service has no depth sample')]
   }
   const block = await node.block(block_number)
   if (!block) return [unchecked('depth', block_number, 'the node does not have this block')]
-  const { single, depths } = await readDepth(node, stable, block)
+  const { single, depths } = await quotes.depth(stable, block)
   const isDue = block.number <= newest.number && depthPeriodOf(block.time) === depthPeriodOf(newest.time)
   const age = comparedAt(depth.coverage, 'depth is of the newest five minutes', newest, true, isDue)
   return [
@@ -169,7 +171,7 @@ function instantFinding(at: string | undefined, as_of: string, block: Block): Fi
 async function verified(
   client: Client,
   node: ChainNode,
-  { address, at }: { address: string; at: string | undefined },
+  { address, at, byLogs }: { address: string; at: string | undefined; byLogs: boolean },
   signal: AbortSignal,
 ): Promise<Verification> {
   const peg = await client.getPeg({ address, as_of: at ?? DEFAULT_AT }, { signal })
@@ -183,7 +185,10 @@ async function verified(
   const instant = Math.floor(Date.parse(as_of) / 1000)
   const newest = await newestBlockAt(node, instant, peg.current?.block_number ?? null)
   const base = { address, symbol: detail.symbol, as_of, chain_id }
-  const context = newest && { node, stable: address as Hex, newest }
+  const context = newest && {
+    ...{ node, stable: address as Hex, newest },
+    quotes: byLogs ? quotesFromLogs(node, chain_id, newest) : quotesFromState(node),
+  }
   const findings = context
     ? [
         ...instantFinding(at, as_of, context.newest),
@@ -200,12 +205,12 @@ async function verified(
 export async function verify(
   client: Client,
   node: ChainNode,
-  { stable, at }: { stable: string; at: string | undefined },
+  { stable, at, byLogs }: { stable: string; at: string | undefined; byLogs: boolean },
   output: Output,
   signal: AbortSignal,
 ): Promise<number> {
   const address = await addressOf(client, stable, signal)
-  const verification = await verified(client, node, { address, at }, signal)
+  const verification = await verified(client, node, { address, at, byLogs }, signal)
   const { symbol, as_of, chain_id, findings } = verification
   if (output.json) jsonTo(output, verification)
   else

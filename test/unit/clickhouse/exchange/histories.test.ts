@@ -9,7 +9,6 @@ import * as oracle from '../../../../oracle/exchange.js'
 import { type History, histories } from '../../../support/exchange-histories.js'
 
 const SEED = 20261129
-const NOTHING: oracle.Exchange = { quoteTokens: [], paused: [], pairs: [], orders: [] }
 
 const answer = (books: OrderBooks, question: Question, rules: Rules): bigint | string => {
   const { status, amount } = quote(books, question, rules)
@@ -19,10 +18,10 @@ const answer = (books: OrderBooks, question: Question, rules: Rules): bigint | s
 /** Asks the books and the oracle the questions of every block; `rules` are the oracle's. */
 function compare({ blocks }: History, rules: oracle.Rules): void {
   const books = new OrderBooks()
-  let exchange = NOTHING
+  const exchange = oracle.emptyExchange()
   for (const block of blocks) {
     books.apply(block)
-    exchange = block.logs.reduce((before, log) => oracle.after(before, log, rules), exchange)
+    for (const log of block.logs) oracle.apply(exchange, log, rules)
     const forks = { T3: block.rules.refusesPaused, T12: block.rules.roundsByOrder }
     const asked = block.questions.map((question) => ({ ...question, block: block.number }))
     expect(asked.map((one) => ({ ...one, answer: answer(books, one, block.rules) }))).toEqual(

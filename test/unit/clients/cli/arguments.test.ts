@@ -30,7 +30,9 @@ test('each command has its own arguments', () => {
     at: '2026-07-01',
     rpc: 'http://n',
     ...common,
+    byLogs: false,
   })
+  expect(parse('verify A --logs')).toMatchObject({ name: 'verify', byLogs: true })
   for (const help of ['', 'help', '--help', '-h', 'peg --help']) expect(parse(help)).toEqual({ name: 'help' })
 })
 
