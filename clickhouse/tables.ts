@@ -265,7 +265,6 @@ export const TABLES = {
   ingest_batches: table({ ...LEDGER, grows: { with: 'blocks', by: 'from_block' } }),
   ingest_gaps: table({ ...LEDGER, isMerged: true }),
   ingest_rollbacks: table({ ...LEDGER, kept: 'timeless' }),
-  quote_checks: table({ ...FEW, time: 'day', isMerged: true, kept: 'timeless' }),
   quote_disagreements: table({ ...LEDGER, time: 'to_time', isMerged: true, kept: 'timeless' }),
   history_changes: table({ ...FEW, kept: 'timeless' }),
   chain_identity: table(FEW),
@@ -278,6 +277,7 @@ export const TABLES = {
   chain_heads: table({ ...STATE, time: 'seen_at' }),
   node_calls: table({ ...STATE, time: 'noted_at' }),
   chain_forks: table({ ...STATE, time: 'noted_at' }),
+  quote_checks: table({ ...STATE, time: 'day', kept: 'timeless' }),
   job_leases: table(STATE),
 
   events: table({ ...READ_BACK, grows: { with: 'stables' } }),

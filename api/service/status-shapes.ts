@@ -151,7 +151,7 @@ const UnknownEvents = z
 const Agreement = z
   .object({
     blocks: count.meta({ description: 'Blocks at which both were read' }),
-    quotes: count.meta({ description: 'Prices of one token that were compared' }),
+    quotes: count.meta({ description: 'Quotes of a token and of the sizes of depth that were compared' }),
     differences: count.meta({ description: 'Of them' }),
     disagreed: z
       .array(
@@ -164,7 +164,7 @@ const Agreement = z
         }),
       )
       .meta({
-        description: `Blocks of which the quotes of the node are stored because they were others, the newest first; at most ${MOST_DISAGREED} ranges`,
+        description: `Blocks of which the quotes of the node are stored, where it had them, because they were others, the newest first; at most ${MOST_DISAGREED} ranges`,
       }),
   })
   .meta({

@@ -6,6 +6,7 @@ import { type Rules, rulesAt } from '../../clickhouse/exchange/rules.js'
 import { storedBooks } from '../../clickhouse/exchange/stored-books.js'
 import type { ReadOptions } from '../../clickhouse/store/define-query.js'
 import type { Memories } from '../../process/memory.js'
+import { QUERY_TIMEOUT_MS } from '../answers/query-signal.js'
 
 /** What a token, a book or an order takes. */
 const ENTRY_BYTES = 500
@@ -37,8 +38,10 @@ export function createExchangeBooks(clickhouse: ClickHouseClient, memories: Memo
   return (until, options) =>
     exchanges.read(until.toISOString(), () =>
       limited(async () => {
-        const forks = (await forkSchedule(clickhouse, options))?.schedule ?? []
-        const books = await storedBooks(clickhouse, { until }, forks, options)
+        // Others wait for it too, so it does not end with the request that began it.
+        const shared = { ...options, signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) }
+        const forks = (await forkSchedule(clickhouse, shared))?.schedule ?? []
+        const books = await storedBooks(clickhouse, { until }, forks, shared)
         return { books, rules: rulesAt(forks, Math.floor(until.getTime() / 1000)) }
       }),
     )

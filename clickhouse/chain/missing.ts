@@ -14,7 +14,7 @@ export const MISSING_REASONS = {
   not_sampled: 'the stable was not sampled then',
   not_searched: 'it has not been searched yet',
   unknown_event: 'a contract of the chain has events since then that this version does not know and that may change it',
-  disagrees: "the node quoted otherwise than the exchange's books, so its quotes were taken",
+  disagrees: "the node quoted otherwise than the exchange's books, so its quotes were taken where it had them",
 } as const
 export type MissingReason = keyof typeof MISSING_REASONS
 

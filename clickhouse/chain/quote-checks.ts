@@ -5,7 +5,7 @@ import { defineQuery, defineRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** How often the quotes of the exchange's books and those of the node were compared in a batch, at how many blocks. */
-export type QuoteCheck = { blocks: number; quotes: number; differences: number }
+type QuoteCheck = { blocks: number; quotes: number; differences: number }
 
 /** Adds a check to those of the day of `time`, in unix seconds. Repeating it with the same token changes nothing. */
 export const insertQuoteCheck = (
@@ -45,24 +45,30 @@ const DisagreedRange = z.object({
  */
 export type DisagreedRange = z.infer<typeof DisagreedRange>
 
-/** Records a stretch; of two that begin with the same block, the longer one counts. */
-export const insertDisagreement = (clickhouse: ClickHouseClient, range: DisagreedRange): Promise<void> =>
-  insertRows(
-    clickhouse,
-    'quote_disagreements',
-    [{ ...range, stables: range.stables.slice(0, MOST_STABLES) }],
-    randomUUID(),
-  )
+/** Records a stretch, and what was read of it; of two that begin with the same block, the longer one counts. */
+export const insertDisagreement = (
+  clickhouse: ClickHouseClient,
+  stretch: DisagreedRange & { scope: string },
+): Promise<void> => insertRows(clickhouse, 'quote_disagreements', [stretch], randomUUID())
 
-/** The stretches with disagreements, oldest first. */
+/** The ranges with disagreements, oldest first: disjoint, because adjacent and overlapping stretches are one. */
 export const disagreedRanges = defineQuery({
   name: 'disagreed_ranges',
   row: DisagreedRange,
   sql: `
-    SELECT toUInt32(from_block) AS from_block, toUInt32(to_block) AS to_block, toUnixTimestamp(from_time) AS from_time,
-           toUnixTimestamp(to_time) AS to_time, stables
-    FROM quote_disagreements FINAL ORDER BY quote_disagreements.from_block`,
+    SELECT toUInt32(min(first)) AS from_block, toUInt32(max(last)) AS to_block, toUnixTimestamp(min(first_at)) AS from_time,
+           toUnixTimestamp(max(last_at)) AS to_time, CAST(groupUniqArrayArray(${MOST_STABLES})(differing), 'Array(String)') AS stables
+    FROM (
+        SELECT first, last, first_at, last_at, differing, sum(first > before + 1) OVER (ORDER BY first, last) AS place
+        FROM (
+            SELECT from_block AS first, to_block AS last, from_time AS first_at, to_time AS last_at, stables AS differing,
+                   max(to_block) OVER (ORDER BY from_block, to_block ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+            FROM quote_disagreements FINAL
+        )
+    )
+    GROUP BY place ORDER BY from_block`,
 })
 
 /** SQL: a text that changes when a batch disagrees. */
-export const DISAGREED_MARK = 'SELECT toString(sum(cityHash64(from_block, to_block))) FROM quote_disagreements FINAL'
+export const DISAGREED_MARK =
+  'SELECT toString(sum(cityHash64(from_block, scope, to_block, stables))) FROM quote_disagreements FINAL'

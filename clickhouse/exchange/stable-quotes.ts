@@ -1,6 +1,7 @@
 import { isPrice, type QuoteStatus, REFERENCE_STABLE } from '../peg/price.js'
 import type { OrderBooks } from './books.js'
 import { type Question, type Quote, quote } from './quote.js'
+import { isTooDeep } from './routes.js'
 import type { Rules } from './rules.js'
 
 /** One side's quote of a size: base units of the reference stable, or null and the reason. */
@@ -37,8 +38,13 @@ export function sideOf(size: bigint, { status, amount }: Quote): SideQuote | nul
   return ofSide && sideQuote(size, { status: ofSide, amount })
 }
 
-/** What `size` base units of a stable sell for and cost at the end of the last block that was applied; null where it is unknown. */
+/**
+ * What `size` base units of a stable sell for and cost at the end of the last block that was applied, unless it is too many books
+ * away; null where it is unknown.
+ */
 export function sizeQuote(books: OrderBooks, rules: Rules, stable: string, size: bigint): Sides<SideQuote> | null {
+  const tooDeep: SideQuote = { status: 'too_deep', amount: null }
+  if (isTooDeep(books, stable)) return { sell: tooDeep, buy: tooDeep }
   const questions = questionsOf(stable, size)
   const sell = sideOf(size, quote(books, questions.sell, rules))
   const buy = sideOf(size, quote(books, questions.buy, rules))

@@ -17,6 +17,7 @@ import { TABLES } from '../../clickhouse/tables.js'
 import { type Batch, completeBatch } from '../batch/complete-batch.js'
 import { type DecodedBatch, decodeBatch, FIRST_BLOCK, type OrderedReader } from '../batch/decode.js'
 import { unquoted } from '../batch/quote-batch.js'
+import { moveBatch } from '../batch/read-movements.js'
 import type { BlockRange } from '../chain/block-ranges.js'
 import { chainContract } from '../chain/contracts.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
@@ -96,6 +97,7 @@ export async function prepareAgain(options: AgainOptions, request: AgainRequest)
       rpc,
       registry: createRegistry(stables, periods, books),
       quotesCompared: 0,
+      readsAtAnyCost: true,
       issuers: createIssuerRoles(issuers),
       policies: createPolicyUses(),
       orders: createOrders((order_ids) => read('orders', () => dexOrdersById(clickhouse, { order_ids }))),
@@ -119,7 +121,7 @@ export async function prepareAgain(options: AgainOptions, request: AgainRequest)
     yield* readAhead(decoded(), DEPTH, async ({ segment, decoded: batch }) => ({
       segment,
       // The values of what is stored were the node's where it did not agree with the books.
-      batch: await completeBatch(reader, unquoted(batch), segment.scope),
+      batch: await completeBatch(reader, unquoted(await moveBatch(reader, batch, segment.scope)), segment.scope),
     }))
   }
 

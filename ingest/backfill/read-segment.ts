@@ -4,6 +4,7 @@ import { PlumblineError } from '../../process/errors.js'
 import { type Completed, completeWithGaps } from '../batch/complete-with-gaps.js'
 import { type BatchReader, type DecodedBatch, decodeOldBatch } from '../batch/decode.js'
 import { quoteBatch, unquoted } from '../batch/quote-batch.js'
+import { type MovedBatch, moveBatch } from '../batch/read-movements.js'
 import type { Scope } from '../batch/scope.js'
 import type { WithExchange } from '../knowledge/stored-exchange.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
@@ -37,13 +38,13 @@ export async function readSegment(reader: Reader, segment: Missing): Promise<Rea
   return { segment, ...(await completeWithGaps(reader, quoted, segment.scope)) }
 }
 
-async function decodedSegment(reader: Reader, segment: Missing): Promise<DecodedBatch> {
+async function decodedSegment(reader: Reader, segment: Missing): Promise<MovedBatch> {
   const { from, to } = segment
   const { rpc } = reader
   const blocks = await rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
   const decoded = await decodeOldBatch(reader, blocks)
   await checkCatalogue(reader, segment, decoded)
-  return decoded
+  return moveBatch(reader, decoded, segment.scope)
 }
 
 /** Throws CatalogueError if the logs contain a stable, a quote token, a book, an order or a role that is not stored. */

@@ -3,12 +3,12 @@ import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import type { SampledStable } from '../knowledge/registry.js'
 import { persistAt } from '../sources/chain-changed.js'
 import { allOf } from '../sources/multicall.js'
-import { type Quote, readDepths, readQuotes } from '../sources/quotes.js'
+import { type Quote, readAnswers, readDepths } from '../sources/quotes.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import type { BatchReader, DecodedBlock } from './decode.js'
 import type { BookQuotes, QuotedBatch } from './quote-batch.js'
 
-export type BatchQuotes = {
+type BatchQuotes = {
   /** The quotes of each block, by stable. */
   quotes: ReadonlyArray<ReadonlyMap<string, Quote>>
   /** The depths of each block. */
@@ -24,10 +24,6 @@ export type Agreement = {
   /** The quotes that are not the same. If there is one, those of the node are taken in the whole batch. */
   differences: ReadonlyArray<{ block_number: number; stable: string }>
 }
-
-/** Whether a quote of the books is that of the node. */
-const isSame = (a: Quote, b: Quote): boolean =>
-  a.status === b.status && a.sellMicros === b.sellMicros && a.buyMicros === b.buyMicros
 
 /** The contracts whose events decide what the exchange quotes; `factory`: which tokens there are. */
 const DECISIVE: ReadonlySet<string> = new Set(['exchange', 'token', 'factory'])
@@ -55,7 +51,7 @@ type Wanted = {
  */
 export async function batchQuotes(
   reader: Pick<BatchReader, 'rpc' | 'quotesCompared' | 'readsAtAnyCost'>,
-  { decoded, bookQuotes }: QuotedBatch,
+  { decoded, bookQuotes }: Pick<QuotedBatch, 'decoded' | 'bookQuotes'>,
   { priced, deep }: Wanted,
 ): Promise<BatchQuotes> {
   const ofBooks = bookQuotes.map(({ quotes }) => quotes)
@@ -75,29 +71,38 @@ export async function batchQuotes(
   const [quotesUnknown, depthsUnknown, quotesCompared, depthsCompared] = await Promise.all([
     nodeQuotes(reader, decoded, among(priced, isUnknown)),
     nodeDepths(reader, decoded, among(deep, isUnknown)),
-    nodeQuotes(reader, decoded, among(priced, isChecked), []),
-    nodeDepths(reader, decoded, among(deep, isChecked), []),
+    nodeQuotes(reader, decoded, among(priced, isChecked), 'what it answers'),
+    nodeDepths(reader, decoded, among(deep, isChecked), 'what it answers'),
   ])
   const agreement = agreementOf(decoded, bookQuotes, { quotes: quotesCompared, depths: depthsCompared })
-  if (agreement.differences.length > 0) {
-    // Of blocks whose state the node does not have any more, those of the books are left.
-    const [quotes, depths] = await Promise.all([
-      nodeQuotes(reader, decoded, priced, []),
-      nodeDepths(reader, decoded, deep, []),
-    ])
-    return {
-      quotes: quotes.map((ofBlock, i) => new Map([...(ofBooks[i] ?? []), ...ofBlock])),
-      depths: depths.map((ofBlock, i) => (ofBlock.length > 0 ? ofBlock : wantedDepths(i))),
-      agreement,
-    }
+  const isRight = agreement.differences.length === 0
+  const [quotes, depths] = isRight
+    ? [[], []]
+    : await Promise.all([
+        nodeQuotes(reader, decoded, among(priced, isInBooks), 'what it answers'),
+        nodeDepths(reader, decoded, among(deep, isInBooks), 'what it answers'),
+      ])
+  return {
+    quotes: decoded.map((_, i) => merged(ofBooks[i] as ReadonlyMap<string, Quote>, quotesUnknown[i], quotes[i])),
+    depths: decoded.map((_, i) => [
+      ...merged(byStableAndSize(wantedDepths(i)), byStableAndSize(depths[i] ?? [])).values(),
+      ...(depthsUnknown[i] ?? []),
+    ]),
+    agreement,
   }
-  const quotes = ofBooks.map((quotes, i) => {
-    const unknown = quotesUnknown[i] as ReadonlyMap<string, Quote>
-    return unknown.size === 0 ? quotes : new Map([...quotes, ...unknown])
-  })
-  const depths = decoded.map((_, i) => [...wantedDepths(i), ...(depthsUnknown[i] ?? [])])
-  return { quotes, depths, agreement }
 }
+
+/** The entries of all maps; of a key in several, the last one's. The first map itself if the others have none. */
+function merged<Value>(
+  first: ReadonlyMap<string, Value>,
+  ...others: ReadonlyArray<ReadonlyMap<string, Value> | undefined>
+): ReadonlyMap<string, Value> {
+  const filled = others.filter((map) => map !== undefined && map.size > 0)
+  return filled.length === 0 ? first : new Map([first, ...filled].flatMap((map) => [...(map ?? [])]))
+}
+
+const byStableAndSize = (depths: readonly DepthSample[]): Map<string, DepthSample> =>
+  new Map(depths.map((depth) => [`${depth.stable} ${depth.size_tokens}`, depth]))
 
 /** How the quotes of the books compare with those that were read of each block. */
 function agreementOf(
@@ -107,21 +112,18 @@ function agreementOf(
 ): Agreement {
   const counts = { blocks: 0, quotes: 0 }
   const differences: Array<Agreement['differences'][number]> = []
-  for (const [i, { block, sampled }] of decoded.entries()) {
+  for (const [i, { block }] of decoded.entries()) {
     const { quotes, depths } = bookQuotes[i] as BookQuotes
-    const unlisted = unlistedAmong(sampled)
+    const ofBooks = byStableAndSize(depths)
     const answers = [
       ...[...(ofNode.quotes[i] ?? [])].map(([stable, quote]) => ({
         stable,
-        isSame: isSame(quote, quotes.get(stable) as Quote),
+        isSame: isDeepStrictEqual(quote, quotes.get(stable)),
       })),
-      // Where a stranger's books take more gas than they are given, the node has not answered.
-      ...(ofNode.depths[i] ?? [])
-        .filter(
-          ({ stable, sell_status, buy_status }) =>
-            !unlisted.has(stable) || ![sell_status, buy_status].includes('failed'),
-        )
-        .map((depth) => ({ stable: depth.stable, isSame: depths.some((other) => isDeepStrictEqual(depth, other)) })),
+      ...[...byStableAndSize(ofNode.depths[i] ?? [])].map(([key, depth]) => ({
+        stable: depth.stable,
+        isSame: isDeepStrictEqual(depth, ofBooks.get(key)),
+      })),
     ]
     if (answers.length > 0) counts.blocks++
     counts.quotes += answers.length
@@ -130,46 +132,52 @@ function agreementOf(
   return { ...counts, differences }
 }
 
+/** Which of the node's quotes are wanted: all, or those that it has the state and the gas for. */
+type Wish = 'all of it' | 'what it answers'
+
 /**
- * What the node quotes for these stables at the end of each block; `unavailable` are the quotes of a block whose state it no longer
- * has. If omitted, rejects with StateUnavailableError.
+ * What the node quotes for these stables at the end of each block. Rejects with StateUnavailableError if all of it is wanted and the
+ * node no longer has a state.
  */
 function nodeQuotes(
   { rpc }: Pick<BatchReader, 'rpc'>,
   decoded: readonly DecodedBlock[],
   stablesOf: ReadonlyArray<readonly string[]>,
-  unavailable?: readonly [],
+  wish: Wish = 'all of it',
 ): Promise<Map<string, Quote>[]> {
   const reads = stablesOf.map((stables, i) => async () => {
-    const answers = await readQuotes(rpc, stables, (decoded[i] as DecodedBlock).block).catch(orUnavailable(unavailable))
-    return new Map(answers.map((quote, j) => [stables[j] as string, quote]))
+    const answers = await readAnswers(rpc, stables, (decoded[i] as DecodedBlock).block).catch(orNone(wish))
+    return new Map(
+      answers.flatMap(({ quote, isAnswered }, j) =>
+        isAnswered || wish === 'all of it' ? [[stables[j] as string, quote] as const] : [],
+      ),
+    )
   })
   return persistAt(rpc, 'read quotes', newestOf(decoded), allOf(reads))
 }
 
-/** The depths of these stables at the end of each block, as the node quotes them; `unavailable` as in `nodeQuotes`. */
+/** The depths of these stables at the end of each block, as the node quotes them; else as `nodeQuotes`. */
 function nodeDepths(
   { rpc, readsAtAnyCost = false }: Pick<BatchReader, 'rpc' | 'readsAtAnyCost'>,
   decoded: readonly DecodedBlock[],
   stablesOf: ReadonlyArray<readonly string[]>,
-  unavailable?: readonly [],
+  wish: Wish = 'all of it',
 ): Promise<Array<readonly DepthSample[]>> {
   const reads = stablesOf.map((stables, i) => async () => {
     const { block, sampled } = decoded[i] as DecodedBlock
-    return stables.length === 0
-      ? []
-      : readDepths(rpc, stables, block, readsAtAnyCost ? new Set() : unlistedAmong(sampled)).catch(
-          orUnavailable(unavailable),
-        )
+    if (stables.length === 0) return []
+    const unlisted = readsAtAnyCost ? new Set<string>() : unlistedAmong(sampled)
+    const options = { unlisted, onlyAnswered: wish === 'what it answers' }
+    return readDepths(rpc, stables, block, options).catch(orNone(wish))
   })
   return persistAt(rpc, 'read depths', newestOf(decoded), allOf(reads))
 }
 
-/** What becomes of an error: `unavailable` if the node no longer has the state. */
-const orUnavailable =
-  (unavailable: readonly [] | undefined) =>
-  (error: unknown): readonly [] => {
-    if (unavailable && error instanceof StateUnavailableError) return unavailable
+/** What becomes of an error: nothing is read if the node no longer has the state, unless all of it is wanted. */
+const orNone =
+  (wish: Wish) =>
+  (error: unknown): never[] => {
+    if (wish === 'what it answers' && error instanceof StateUnavailableError) return []
     throw error
   }
 

@@ -7,7 +7,7 @@ import { readRoles } from '../sources/roles.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { readStates } from '../sources/states.js'
 import { dexFills } from '../stages/dex-orders.js'
-import { flowsOf, listedPrices } from '../stages/flows.js'
+import { type BookAmount, bookAmountKey, flowsOf, listedPrices } from '../stages/flows.js'
 import { genesisStables, roleCandidates } from '../stages/roles.js'
 import { samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
@@ -16,7 +16,7 @@ import { withoutOrder } from '../stages/unknown-events.js'
 import { type Agreement, batchQuotes } from './batch-quotes.js'
 import { type BatchReader, type DecodedBlock, FIRST_BLOCK } from './decode.js'
 import { type ContradictingLog, type QuotedBatch, quotedAt } from './quote-batch.js'
-import { listedAmong, readBooks, readMovements } from './read-movements.js'
+import { listedAmong, readBooks } from './read-movements.js'
 import { EVERYTHING, hasEveryStable, hasStable, type Scope, stablesIn } from './scope.js'
 
 /** All facts of a range of blocks in a scope, ready to be written. */
@@ -80,25 +80,10 @@ async function readAtBlocks(reader: BatchReader, batch: QuotedBatch, scope: Scop
   const { rpc } = reader
   const { decoded } = batch
   const { block: last } = decoded.at(-1) as DecodedBlock
-  const [hasLogs, hasPegs, hasState] = [
-    scope.families.includes('logs'),
-    scope.families.includes('pegs'),
-    scope.families.includes('state'),
-  ]
+  const [hasPegs, hasState] = [scope.families.includes('pegs'), scope.families.includes('state')]
   const ofEach = <Result>(what: string, read: (block: DecodedBlock, i: number) => Promise<Result>): Promise<Result[]> =>
     persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
   const none = async (): Promise<never[]> => []
-  const read = hasLogs ? await readMovements(reader, decoded) : []
-  const movements = decoded.map((_, i) => read[i]?.movements ?? [])
-  const unreadable = decoded.map((_, i) => read[i]?.unreadable ?? [])
-  // Flows are valued at their block's prices.
-  const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>
-    (hasPegs && hasEveryStable(scope)) || movements[i]?.length ? sampled : hasPegs ? stablesIn(scope, sampled) : []
-  const priced = decoded.map(stablesPricedIn)
-  const quoted = decoded.map(({ tooDeep }, i) => quotedAt({ sampled: priced[i] ?? [], tooDeep }))
-  const deep = decoded.map(({ block, sampled, tooDeep }) =>
-    hasPegs && isDepthDue(block) ? quotedAt({ sampled: stablesIn(scope, sampled), tooDeep }) : [],
-  )
   let isUnpriced = false
   /** What becomes of values of flows, unless the state is read for others than them too: then all of these fail together. */
   const unpricedUnless =
@@ -108,12 +93,28 @@ async function readAtBlocks(reader: BatchReader, batch: QuotedBatch, scope: Scop
       isUnpriced = true
       return null
     }
+  const movements = batch.moved.map((moved) => moved.movements)
+  const unreadable = batch.moved.map((moved) => moved.unreadable)
+  const valuesOf = (isWanted: (i: number, amount: BookAmount) => boolean) =>
+    ofEach('read book values', (block, i) =>
+      readBooks(
+        reader,
+        (batch.amounts[i] ?? []).filter((amount) => isWanted(i, amount)),
+        block,
+      ),
+    ).catch(unpricedUnless(hasState))
+  // Flows are valued at their block's prices.
+  const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>
+    (hasPegs && hasEveryStable(scope)) || movements[i]?.length ? sampled : hasPegs ? stablesIn(scope, sampled) : []
+  const priced = decoded.map(stablesPricedIn)
+  const quoted = decoded.map(({ tooDeep }, i) => quotedAt({ sampled: priced[i] ?? [], tooDeep }))
+  const deep = decoded.map(({ block, sampled, tooDeep }) =>
+    hasPegs && isDepthDue(block) ? quotedAt({ sampled: stablesIn(scope, sampled), tooDeep }) : [],
+  )
   // All begin in one turn, so that what they ask about a block is one call.
-  const [quotes, books, states, roles] = await Promise.all([
+  const [quotes, unknownValues, states, roles] = await Promise.all([
     batchQuotes(reader, batch, { priced: quoted, deep }).catch(unpricedUnless(hasPegs)),
-    ofEach('read book values', (decodedBlock, i) => readBooks(reader, movements[i] ?? [], decodedBlock)).catch(
-      unpricedUnless(hasState),
-    ),
+    valuesOf((i, amount) => batch.bookQuotes[i]?.values.has(bookAmountKey(amount)) === false),
     ofEach('read states', ({ block, touched }) =>
       readStates(rpc, hasState ? touched.filter((stable) => hasStable(scope, stable)) : [], block),
     ),
@@ -128,6 +129,9 @@ async function readAtBlocks(reader: BatchReader, batch: QuotedBatch, scope: Scop
         : none(),
     ),
   ])
+  const isRight = !quotes || quotes.agreement.differences.length === 0
+  const values = isRight ? unknownValues : await valuesOf(() => true)
+  const books = values && decoded.map((_, i) => new Map([...(batch.bookQuotes[i]?.values ?? []), ...(values[i] ?? [])]))
   return { movements, unreadable, priced, quotes, books, states, roles, isUnpriced }
 }
 

@@ -9,16 +9,33 @@ import { type BookAmount, bookAmountKey, bookAmountsOf, type Movement } from '..
 import { dealingsOf } from '../stages/parties.js'
 import { swapsOf } from '../stages/swaps.js'
 import { needsSigner, tradesOf } from '../stages/trades.js'
-import type { BatchReader, DecodedBlock } from './decode.js'
+import type { BatchReader, DecodedBatch, DecodedBlock } from './decode.js'
+import type { Scope } from './scope.js'
 
 /** What moved in a block, in log order, and the fills of which that is not known. */
-export type BlockMovements = { movements: Movement[]; unreadable: ChainEvent[] }
+type BlockMovements = { movements: Movement[]; unreadable: ChainEvent[] }
+
+/** A batch with what moved in each of its blocks, and the amounts whose prices in books of unlisted tokens that depends on. */
+export type MovedBatch = DecodedBatch & {
+  moved: readonly BlockMovements[]
+  amounts: ReadonlyArray<readonly BookAmount[]>
+}
+
+/** Reads what moved in a batch, if logs are `families` of the scope. */
+export async function moveBatch(reader: BatchReader, batch: DecodedBatch, { families }: Scope): Promise<MovedBatch> {
+  const { decoded } = batch
+  if (!families.includes('logs'))
+    return { ...batch, moved: decoded.map(() => ({ movements: [], unreadable: [] })), amounts: decoded.map(() => []) }
+  const moved = await readMovements(reader, decoded)
+  const amounts = decoded.map((block, i) => bookAmountsAt(reader, moved[i]?.movements ?? [], block))
+  return { ...batch, moved, amounts }
+}
 
 /**
  * What moved between stables and between chains in each block, in log order. Asks who signed the transactions of a block
  * only where a trade depends on it.
  */
-export async function readMovements(
+async function readMovements(
   { rpc, orders }: Pick<BatchReader, 'rpc' | 'orders'>,
   decoded: readonly DecodedBlock[],
 ): Promise<BlockMovements[]> {
@@ -59,17 +76,22 @@ export function listedAmong(sampled: readonly SampledStable[]): ReadonlySet<stri
 }
 
 /**
- * What the books of unlisted tokens pay for the amounts on which the values of a block's movements depend. Tokens that
- * are too many books away from the reference stable are not asked about.
+ * The amounts of unlisted tokens on which the values of a block's movements depend, except of tokens that are too many books away
+ * from the reference stable.
  */
-export async function readBooks(
-  { rpc, registry }: Pick<BatchReader, 'rpc' | 'registry'>,
+const bookAmountsAt = (
+  { registry }: Pick<BatchReader, 'registry'>,
   movements: readonly Movement[],
   { block, sampled }: Pick<DecodedBlock, 'block' | 'sampled'>,
+): BookAmount[] =>
+  bookAmountsOf(movements, listedAmong(sampled)).filter(({ token }) => !registry.isTooDeep(token, block.number))
+
+/** What the node's exchange pays for these amounts at the end of a block, by `bookAmountKey`. */
+export async function readBooks(
+  { rpc, readsAtAnyCost }: Pick<BatchReader, 'rpc' | 'readsAtAnyCost'>,
+  amounts: readonly BookAmount[],
+  { block }: Pick<DecodedBlock, 'block'>,
 ): Promise<Map<string, bigint | null>> {
-  const amounts = bookAmountsOf(movements, listedAmong(sampled)).filter(
-    ({ token }) => !registry.isTooDeep(token, block.number),
-  )
-  const values = amounts.length === 0 ? [] : await readBookValues(rpc, amounts, block)
+  const values = amounts.length === 0 ? [] : await readBookValues(rpc, amounts, block, { isLimited: !readsAtAnyCost })
   return new Map(values.map((value, i) => [bookAmountKey(amounts[i] as BookAmount), value]))
 }

@@ -14,6 +14,7 @@ import type { Batch } from '../batch/complete-batch.js'
 import { completeWithGaps } from '../batch/complete-with-gaps.js'
 import { decodeBatch, type OrderedReader } from '../batch/decode.js'
 import { type QuotedBatch, quoteBatch } from '../batch/quote-batch.js'
+import { moveBatch } from '../batch/read-movements.js'
 import { EVERYTHING, familiesRead, type Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { NETWORKS } from '../chain/networks.js'
@@ -48,7 +49,8 @@ const RANGES_IN_WORK = 4
 const BATCHES_IN_WORK = 3
 
 async function* quotedBatches(reader: TipReader, ranges: AsyncIterable<BlockWithLogs[]>): AsyncGenerator<QuotedBatch> {
-  for await (const blocks of ranges) yield quoteBatch(reader.exchange, await decodeBatch(reader, blocks))
+  for await (const blocks of ranges)
+    yield quoteBatch(reader.exchange, await moveBatch(reader, await decodeBatch(reader, blocks), EVERYTHING))
 }
 
 type TipReader = OrderedReader & { exchange: Exchange }

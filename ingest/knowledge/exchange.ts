@@ -1,8 +1,9 @@
 import type { ForkTime } from '../../clickhouse/chain/forks.js'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
+import { MOST_AMOUNT } from '../../clickhouse/exchange/amounts.js'
 import type { Changes, GenesisToken, OrderBooks } from '../../clickhouse/exchange/books.js'
 import { isExchangeLog } from '../../clickhouse/exchange/events.js'
-import type { Quote as BookQuote, Question } from '../../clickhouse/exchange/quote.js'
+import { type Quote as BookQuote, type Question, quote } from '../../clickhouse/exchange/quote.js'
 import { type Rules, rulesAt } from '../../clickhouse/exchange/rules.js'
 import { questionsOf, type Sides, sideOf, sizeQuote } from '../../clickhouse/exchange/stable-quotes.js'
 import { StandingQuotes } from '../../clickhouse/exchange/standing-quotes.js'
@@ -81,6 +82,16 @@ export class Exchange {
     this.#requoted.clear()
     this.#quotes = quotes
     return quotes
+  }
+
+  /**
+   * What an amount of a token sells for, in base units of the reference stable; null if the exchange would not take all of it.
+   * Undefined where logs contradict each other.
+   */
+  valueOf({ token, amount }: { token: string; amount: bigint }): bigint | null | undefined {
+    if (amount > MOST_AMOUNT) return null
+    const sold = quote(this.#books, questionsOf(token, amount).sell, this.#rules)
+    return sold.status === 'unknown' ? undefined : sold.amount
   }
 
   /** What each size of each wanted stable sells for and costs: as `readDepths`, but without the stables that are unknown. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type OpenedBook, sampledPeriods } from '../../clickhouse/chain/sampling.js'
 import type { ListPeriod, Tier } from '../../clickhouse/chain/token-lists.js'
+import { MOST_HOPS } from '../../clickhouse/exchange/routes.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 
@@ -38,14 +39,6 @@ export type Registry = {
   /** Whether a stable, sampled or not, is that many books away at the end of a block. */
   isTooDeep: (stable: string, blockNumber: number) => boolean
 }
-
-/**
- * Most books between a stable and the reference stable for which quotes are requested. A quote passes through all of
- * them, so without a limit a chain of tokens that are quoted in each other makes every block as slow as its maker
- * likes: 400 tokens took 1.07 s a block. Real stables are one or two books away. The exchange bounds the price in each
- * book to 0.98..1.02, so eight books give 0.85..1.17.
- */
-export const MOST_HOPS = 8
 
 /** What a stable is quoted in from a block on. */
 export type QuotedFrom = { stable: string; quote_token: string; block_number: number }

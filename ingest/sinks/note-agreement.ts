@@ -25,10 +25,18 @@ export function createAgreementNotes(clickhouse: ClickHouseClient, log: Logger):
     if (isDue) warnedAt.set(what, performance.now())
     log[isDue ? 'warn' : 'debug'](details, what)
   }
-  /** The stretch that the next batch may go on. */
-  let stretch: DisagreedRange | null = null
+  /** The stretch that the next batch may go on, the hash of its last block, and what it was before that batch. */
+  let newest: { stretch: DisagreedRange; scope: string; lastHash: string; before: DisagreedRange | null } | null = null
 
-  return async ({ agreement, contradictions, from, to, firstTime, lastTime, lastHash }, round) => {
+  /** The stretch before a batch: what the newest one is, or was if the batch is noted again. */
+  function before({ from, lastHash }: Batch, scope: string): DisagreedRange | null {
+    if (newest?.scope !== scope) return null
+    if (newest.lastHash === lastHash) return newest.before
+    return newest.stretch.to_block === from - 1 ? newest.stretch : null
+  }
+
+  return async (batch, round) => {
+    const { agreement, contradictions, from, to, firstTime, lastTime, lastHash } = batch
     if (contradictions.length > 0)
       warn(
         'logs of the exchange contradict each other: quotes of the books that they may concern are read from the node',
@@ -40,14 +48,15 @@ export function createAgreementNotes(clickhouse: ClickHouseClient, log: Logger):
       warn("the quotes of the exchange's books are not the node's: those of the node are taken", {
         ...{ from, to, quotes, differences: differences.length, first: differences[0] },
       })
-      const before: DisagreedRange | null = stretch?.to_block === from - 1 ? stretch : null
-      const stables = new Set([...(before?.stables ?? []), ...differences.map(({ stable }) => stable)])
-      stretch = {
-        ...{ from_block: before?.from_block ?? from, to_block: to },
-        ...{ from_time: before?.from_time ?? firstTime, to_time: lastTime },
+      const extended = before(batch, round)
+      const stables = new Set([...(extended?.stables ?? []), ...differences.map(({ stable }) => stable)])
+      const stretch = {
+        ...{ from_block: extended?.from_block ?? from, to_block: to },
+        ...{ from_time: extended?.from_time ?? firstTime, to_time: lastTime },
         stables: [...stables].slice(0, MOST_STABLES),
       }
-      await insertDisagreement(clickhouse, stretch)
+      await insertDisagreement(clickhouse, { ...stretch, scope: round })
+      newest = { stretch, scope: round, lastHash, before: extended }
     }
     const check = { time: lastTime, blocks, quotes, differences: differences.length }
     await insertQuoteCheck(clickhouse, check, `${from}-${to}:${lastHash}${round}`)

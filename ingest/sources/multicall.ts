@@ -190,7 +190,7 @@ async function unlessMined<Result>(rpc: Rpc, { number, hash }: BlockId, read: ()
 }
 
 /** A revert returns its reason. A call that ran out of gas returns nothing; one before it may have used the gas up. */
-const isExhausted = ({ success, returnData }: CallResult): boolean => !success && returnData === '0x'
+export const isExhausted = ({ success, returnData }: CallResult): boolean => !success && returnData === '0x'
 
 /** Runs calls in one eth_call; null if they are too many for the node, or for the gas that it may use. */
 async function callOnce(rpc: Rpc, calls: readonly Call[], block: BlockId, gas?: number): Promise<CallResult[] | null> {

@@ -5,7 +5,7 @@ import { type SideQuote, type Sides, sideQuote } from '../../clickhouse/exchange
 import { DEPTH_SIZES, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { type BlockId, type Call, type CallResult, runCalls, runOfStrangers } from './multicall.js'
+import { type BlockId, type Call, type CallResult, isExhausted, runCalls, runOfStrangers } from './multicall.js'
 import { partsOf } from './parts.js'
 import type { Rpc } from './rpc.js'
 
@@ -100,28 +100,42 @@ export const depthSample = (
  * order. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readQuotes(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<Quote[]> {
+  return (await readAnswers(rpc, stables, block)).map(({ quote }) => quote)
+}
+
+/** As `readQuotes`, with whether the gas that the node gives sufficed: if not, a quote that `failed` says nothing. */
+export async function readAnswers(
+  rpc: Rpc,
+  stables: readonly string[],
+  block: BlockId,
+): Promise<Array<{ quote: Quote; isAnswered: boolean }>> {
   const results = await runCalls(rpc, quoteCallsOf(stables), block)
   return stables.map((_, i) => {
-    const [sell, buy] = [sideOf(ONE_TOKEN, results[2 * i]), sideOf(ONE_TOKEN, results[2 * i + 1])]
-    return quoteOf({ sell, buy })
+    const [selling, buying] = [results[2 * i], results[2 * i + 1]]
+    const quote = quoteOf({ sell: sideOf(ONE_TOKEN, selling), buy: sideOf(ONE_TOKEN, buying) })
+    return { quote, isAnswered: !hasRunOut(selling) && !hasRunOut(buying) }
   })
 }
+
+const hasRunOut = (result: CallResult | undefined): boolean => result !== undefined && isExhausted(result)
 
 /** Both quotes of a stable in each size, sizes ascending. */
 const depthCalls = (stable: string): Call[] =>
   DEPTH_SIZES.flatMap((size_tokens) => sharedQuoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
 const CALLS_OF_DEPTH = 2 * DEPTH_SIZES.length
 
+type DepthOptions = { unlisted?: ReadonlySet<string>; onlyAnswered?: boolean }
+
 /**
  * What each size of each stable sells for and costs on the DEX at the end of a block: one sample per stable and size,
  * in the order of the stables, sizes ascending. Those of the `unlisted` are read apart, with a limit of gas: whoever made
- * such a token may have filled its books. Rejects with StateUnavailableError if the node no longer has the state.
+ * such a token may have filled its books. If `onlyAnswered`, without those for which the gas did not suffice. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readDepths(
   rpc: Rpc,
   stables: readonly string[],
   block: BlockId & { time: number },
-  unlisted: ReadonlySet<string> = new Set(),
+  { unlisted = new Set(), onlyAnswered = false }: DepthOptions = {},
 ): Promise<DepthSample[]> {
   const sizes = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
   const listed = stables.filter((stable) => !unlisted.has(stable))
@@ -136,23 +150,25 @@ export async function readDepths(
       return [stable, ofOthers[i - listed.length] ?? ofListed.slice(first, first + CALLS_OF_DEPTH)] as const
     }),
   )
-  return sizes.map(({ stable, size_tokens }) => {
+  return sizes.flatMap(({ stable, size_tokens }) => {
     const size = BigInt(size_tokens) * ONE_TOKEN
     const at = 2 * DEPTH_SIZES.indexOf(size_tokens)
     const ofStable = resultsOf.get(stable)
-    const sides = { sell: sideOf(size, ofStable?.[at]), buy: sideOf(size, ofStable?.[at + 1]) }
+    const [selling, buying] = [ofStable?.[at], ofStable?.[at + 1]]
+    if (onlyAnswered && (hasRunOut(selling) || hasRunOut(buying))) return []
+    const sides = { sell: sideOf(size, selling), buy: sideOf(size, buying) }
     return depthSample({ stable, size_tokens }, block, sides)
   })
 }
 
-/** Most amounts whose book values are read in one block: as many calls as fit one request. */
+/** Most amounts whose book values strangers can make read in one block: as many calls as fit one request. */
 const MOST_BOOK_VALUES = 250
 /** How many of a token are read in one eth_call, and of how many such eth_calls the gas may run out in one block. */
 const [BOOK_VALUES_AT_ONCE, MOST_DEAR_GROUPS] = [8, 10]
 
 /**
  * What the DEX pays for each of these amounts at the end of a block, in base units of the reference stable; null where
- * it would not take the whole amount. The result ends after MOST_BOOK_VALUES: the others are not asked for, because
+ * it would not take the whole amount. If it `isLimited`, the result ends after MOST_BOOK_VALUES: the others are not asked for, because
  * anybody can fill a block with amounts of tokens of their own; nor are those that take more gas than is allowed to
  * strangers. Rejects with StateUnavailableError if the node no longer has the state.
  */
@@ -160,18 +176,18 @@ export async function readBookValues(
   rpc: Rpc,
   amounts: readonly { token: string; amount: bigint }[],
   block: BlockId,
+  { isLimited = true }: { isLimited?: boolean } = {},
 ): Promise<Array<bigint | null>> {
-  const asked = amounts.slice(0, MOST_BOOK_VALUES)
+  const sale = ({ token, amount }: { token: string; amount: bigint }): Call => quoteCalls(token, amount)[0]
+  if (!isLimited) return (await runCalls(rpc, amounts.map(sale), block)).map(amountOf)
+  const wanted = amounts.slice(0, MOST_BOOK_VALUES)
   // Of each token apart, so that one whose books are full takes nothing from the others.
-  const groups = [...new Set(asked.map(({ token }) => token))].flatMap((token) =>
-    partsOf(
-      asked.filter((amount) => amount.token === token).map(({ amount }) => quoteCalls(token, amount)[0]),
-      BOOK_VALUES_AT_ONCE,
-    ),
+  const groups = [...new Set(wanted.map(({ token }) => token))].flatMap((token) =>
+    partsOf(wanted.filter((amount) => amount.token === token).map(sale), BOOK_VALUES_AT_ONCE),
   )
   const results = await runOfStrangers(rpc, groups, block, { mostDear: MOST_DEAR_GROUPS })
   const resultOf = new Map(
     groups.flatMap((calls, g) => calls.map((call, i) => [call.callData, results[g]?.[i]] as const)),
   )
-  return asked.map(({ token, amount }) => amountOf(resultOf.get(quoteCalls(token, amount)[0].callData) as CallResult))
+  return wanted.map((amount) => amountOf(resultOf.get(sale(amount).callData) as CallResult))
 }

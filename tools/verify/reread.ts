@@ -10,6 +10,7 @@ import { completeBatch } from '../../ingest/batch/complete-batch.js'
 import { type DecodedBatch, decodeBatch, FIRST_BLOCK, type OrderedReader } from '../../ingest/batch/decode.js'
 import { unquoted } from '../../ingest/batch/quote-batch.js'
 import { readCatalogue } from '../../ingest/batch/read-catalogue.js'
+import { moveBatch } from '../../ingest/batch/read-movements.js'
 import type { Scope } from '../../ingest/batch/scope.js'
 import { blockRanges } from '../../ingest/chain/block-ranges.js'
 import { createIssuerRoles } from '../../ingest/knowledge/issuer-roles.js'
@@ -63,19 +64,16 @@ type Decoded = { batch: DecodedBatch; stretch: Stretch }
 async function complete(reader: OrderedReader, { batch, stretch }: Decoded): Promise<Reread> {
   const [from, to] = [batch.decoded[0]?.block.number ?? 0, batch.decoded.at(-1)?.block.number ?? 0]
   const range = { stretch, from, to, numbers: [], blocks: batch.decoded.length }
+  const unquotedBatch = unquoted(await moveBatch(reader, batch, scopeOf(stretch, true)))
+  const completed = async (hasStates: boolean): Promise<Reread> => {
+    const { facts } = await completeBatch(reader, unquotedBatch, scopeOf(stretch, hasStates))
+    return { ...range, facts, hasStates }
+  }
   try {
-    return {
-      ...range,
-      facts: (await completeBatch(reader, unquoted(batch), scopeOf(stretch, true))).facts,
-      hasStates: true,
-    }
+    return await completed(true)
   } catch (error) {
     if (!(error instanceof StateUnavailableError)) throw error
-    return {
-      ...range,
-      facts: (await completeBatch(reader, unquoted(batch), scopeOf(stretch, false))).facts,
-      hasStates: false,
-    }
+    return completed(false)
   }
 }
 

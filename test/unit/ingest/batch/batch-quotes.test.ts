@@ -24,12 +24,13 @@ function batchOf(quotesOf: (number: number) => Record<string, Quote>, unknownAt:
   const bookQuotes: BookQuotes[] = decoded.map(({ block }) => ({
     quotes: new Map(Object.entries(quotesOf(block.number))),
     depths: [],
+    values: new Map(),
   }))
-  return { genesis: [], decoded, bookQuotes, contradictions: [] }
+  return { decoded, bookQuotes }
 }
 
 /** A node that answers what amounts of each stable sell for and cost, and notes which it was asked for in which block. */
-function nodeOf(unitsFor: (stable: string, number: number, amount: number) => number | 'dropped') {
+function nodeOf(unitsFor: (stable: string, number: number, amount: number) => number | 'dropped' | 'too dear') {
   const asked = new Set<string>()
   const request = async (method: string, [call, at]: [{ data: Hex }, { blockHash: string }]) => {
     if (method !== 'eth_call') return { hash: hashOf(BLOCKS - 1) }
@@ -44,6 +45,7 @@ function nodeOf(unitsFor: (stable: string, number: number, amount: number) => nu
       const units = unitsFor(stable, number, Number(`0x${callData.slice(138)}`))
       asked.add(`${number} ${stable === A ? 'A' : 'B'}`)
       if (units === 'dropped') throw new BaseError('missing trie node', { details: 'missing trie node' })
+      if (units === 'too dear') return { success: false, returnData: '0x' as Hex }
       return { success: true, returnData: numberToHex(units, { size: 32 }) }
     })
     return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result })
@@ -132,4 +134,18 @@ test('where depth is due, it is compared too', async () => {
     differences: sizes.map(() => ({ block_number: 4, stable: A })),
   })
   expect(taken).toEqual([0, 1, 2, 3, 4].map((number) => depths(number, lost(number))))
+})
+
+test('a quote for which the gas did not suffice is no answer: that of the books stays', async () => {
+  const node = nodeOf((stable, number) => (stable === B ? 'too dear' : right(stable, number)))
+  const { quotes, agreement } = await batchQuotes({ rpc: node.rpc, quotesCompared: 0 }, batchOf(books), wanted)
+  expect(quotes.map((ofBlock) => Object.fromEntries(ofBlock))).toEqual([0, 1, 2, 3, 4].map(books))
+  expect(agreement).toEqual({ blocks: 1, quotes: 1, differences: [] })
+
+  // Also where another stable's quotes are the node's.
+  const other = nodeOf((stable, number) => (stable === B ? 'too dear' : right(stable, number) - 1))
+  const disagreed = await batchQuotes({ rpc: other.rpc, quotesCompared: 0 }, batchOf(books), wanted)
+  expect(disagreed.quotes.map((ofBlock) => [ofBlock.get(A), ofBlock.get(B)])).toEqual(
+    [0, 1, 2, 3, 4].map((number) => [quoted(right(A, number) - 1), quoted(right(B, number))]),
+  )
 })

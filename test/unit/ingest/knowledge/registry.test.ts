@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { listPeriods, type TokenListRow } from '../../../../clickhouse/chain/token-lists.js'
+import { MOST_HOPS } from '../../../../clickhouse/exchange/routes.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
-import { createRegistry, MOST_HOPS } from '../../../../ingest/knowledge/registry.js'
+import { createRegistry } from '../../../../ingest/knowledge/registry.js'
 
 const list = (
   sequence_number: number,

@@ -28,7 +28,7 @@ describe('a stranger who fills the books of his tokens with the least orders', (
     const { rpc } = nodeWith(filled)
     const quotes = await readQuotes(rpc, [...LISTED, ...STRANGERS], BLOCK)
     expect(quotes.every(({ status }) => status === 'quoted')).toBe(true)
-    const depths = await readDepths(rpc, [...STRANGERS, ...LISTED], BLOCK, new Set(STRANGERS))
+    const depths = await readDepths(rpc, [...STRANGERS, ...LISTED], BLOCK, { unlisted: new Set(STRANGERS) })
     const ofListed = depths.filter(({ stable }) => LISTED.includes(stable))
     expect(ofListed).toHaveLength(LISTED.length * DEPTH_SIZES.length)
     expect(
@@ -38,12 +38,16 @@ describe('a stranger who fills the books of his tokens with the least orders', (
 
   test('costs the node five eth_calls of two million gas a token, and his other tokens and those of others nothing', async () => {
     const { rpc, spent } = nodeWith(filled)
-    const depths = await readDepths(rpc, STRANGERS, BLOCK, new Set(STRANGERS))
+    const depths = await readDepths(rpc, STRANGERS, BLOCK, { unlisted: new Set(STRANGERS) })
     expect(Math.max(...spent)).toBeLessThanOrEqual(2_000_000)
     expect(spent.filter((gas) => gas > 1_900_000).length).toBeLessThanOrEqual(5 * filled.size)
     const failed = depths.filter(({ sell_status, buy_status }) => [sell_status, buy_status].includes('failed'))
     expect(new Set(failed.map(({ stable }) => stable))).toEqual(filled)
     expect(Math.min(...failed.map(({ size_tokens }) => size_tokens))).toBe(100_000)
+    // What lacked gas says nothing about the quote.
+    const options = { unlisted: new Set(STRANGERS), onlyAnswered: true }
+    const answered = await readDepths(nodeWith(filled).rpc, STRANGERS, BLOCK, options)
+    expect(answered).toEqual(depths.filter((depth) => !failed.includes(depth)))
   })
 
   test('and values of his tokens that take too much are none', async () => {
@@ -60,9 +64,9 @@ describe('a stranger who fills the books of his tokens with the least orders', (
 
 test('what a quote returns does not depend on the quotes beside it', async () => {
   const filled = new Set(STRANGERS.slice(0, 3))
-  const together = await readDepths(nodeWith(filled).rpc, STRANGERS, BLOCK, new Set(STRANGERS))
+  const together = await readDepths(nodeWith(filled).rpc, STRANGERS, BLOCK, { unlisted: new Set(STRANGERS) })
   for (const stable of STRANGERS.slice(0, 6)) {
-    const alone = await readDepths(nodeWith(filled).rpc, [stable], BLOCK, new Set(STRANGERS))
+    const alone = await readDepths(nodeWith(filled).rpc, [stable], BLOCK, { unlisted: new Set(STRANGERS) })
     expect(together.filter((sample) => sample.stable === stable)).toEqual(alone)
   }
 })
