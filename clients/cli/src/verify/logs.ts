@@ -41,7 +41,7 @@ function decoded({ address, topics, data }: RawLog): Log {
   const { eventName, args } = decodeEventLog({ abi: EVENTS, topics: topics as [Hex], data })
   const lower = Object.entries(args ?? {}).map(([name, value]) => [
     name,
-    typeof value === 'string' ? value.toLowerCase() : value,
+    typeof value === 'string' && value.startsWith('0x') ? value.toLowerCase() : value,
   ])
   return { name: eventName, address, args: Object.fromEntries(lower) }
 }
