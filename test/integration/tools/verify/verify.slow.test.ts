@@ -9,7 +9,6 @@ import { stillChain } from '../../../support/chain.js'
 import { faultyNode } from '../../../support/faulty-node.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { type CopyTo, withIngested } from '../../../support/ingested.js'
-import { tokenListFile } from '../../../support/local-node.js'
 import type { TestChain } from '../../../support/own-chain.js'
 import { test as base } from '../../../support/services.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
@@ -218,12 +217,20 @@ describe.concurrent('a history that starts in the middle of the chain', () => {
     expect(damaged.output).toContain('9 of the 10 blocks 60 to 69 are stored')
   })
 
-  test('has no prices if the node had pruned them, which is not a mismatch', async ({ clickhouseEnv, clickhouse }) => {
+  test('has no prices if the node had pruned them, which is not a mismatch', async ({
+    clickhouseEnv,
+    clickhouse,
+    copyTip,
+  }) => {
     const pruned = await faultyNode(long.rpcUrl, () => 'pruned')
-    // What flows of unlisted tokens are worth, only the state says.
-    const settings = { START_BLOCK: `${START}`, TOKEN_LIST: tokenListFile('pathUSD', 'ABUSD') }
-    await ingestAll(clickhouseEnv, clickhouse, long.rpcUrl, long.head, settings)
+    await copyTip(clickhouse, clickhouseEnv)
+    // Without earlier orders the books are unknown, so that only the state says what flows are worth.
+    const early = "event = 'OrderPlaced' AND block_number < 50"
+    await run(clickhouse, `CREATE TABLE early_orders ENGINE = Log AS SELECT * FROM exchange_events WHERE ${early}`)
+    await run(clickhouse, `DELETE FROM exchange_events WHERE ${early}`)
     await backfillAll(clickhouseEnv, pruned.url, ['--from', '50'])
+    await run(clickhouse, 'INSERT INTO exchange_events SELECT * FROM early_orders')
+    await run(clickhouse, 'DROP TABLE early_orders')
     await pruned.close()
     const { code, output } = await verifyLong(clickhouseEnv, '--all')
     expect(code, output).toBe(0)
