@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { DAY_SECONDS } from '../../process/instants.js'
 import { defineQuery, defineRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
@@ -14,7 +15,7 @@ export const insertQuoteCheck = (
   token: string,
 ): Promise<void> => {
   const { time, ...counts } = check
-  const day = new Date(time * 1000).toISOString().slice(0, 10)
+  const day = time - (time % DAY_SECONDS)
   return insertRows(clickhouse, 'quote_checks', [{ day, ...counts }], `quote_check:${token}`)
 }
 

@@ -1,7 +1,7 @@
 -- One row a day and outcome: how often the node was asked for quotes that the exchange's books gave too. Each batch of blocks adds
 -- to it once; blocks that a rollback removed stay, because they were compared.
 CREATE TABLE IF NOT EXISTS quote_checks (
-    day         Date                               COMMENT 'of the last block of the batch',
+    day         DateTime('UTC')                      COMMENT 'beginning of the day of the last block of the batch',
     blocks      SimpleAggregateFunction(sum, UInt64) COMMENT 'at which both were read',
     quotes      SimpleAggregateFunction(sum, UInt64) COMMENT 'of a size each, that were compared',
     differences SimpleAggregateFunction(sum, UInt64) COMMENT 'of them'

@@ -95,6 +95,7 @@ test('a trace reaches every query and every log line of its request', async ({ c
     'coverage',
     'coverage_rollbacks',
     'declared_gaps',
+    'disagreed_ranges',
     'history_start',
     'ledger_changes',
     'ledger_marks',
