@@ -151,11 +151,11 @@ function through({ isBid, orders }: Side, exact: 'in' | 'out', amount: bigint, b
 
 /** One side of a book as the exchange walks it: orders, or until T12 one sum for each tick. */
 function sideOf({ orders }: Exchange, base: string, quote: string, isBid: boolean, forks: Forks, rules: Rules): Side {
-  const own = [...orders.values()].filter(
+  const standing = [...orders.values()].filter(
     (order) => order.base === base && order.quote === quote && order.isBid === isBid && !order.isFilled,
   )
-  const ticks = [...new Set(own.map(({ tick }) => tick))].sort((a, b) => (isBid ? b - a : a - b))
-  const levels = ticks.map((tick) => rules.queue(own.filter((order) => order.tick === tick)))
+  const ticks = [...new Set(standing.map(({ tick }) => tick))].sort((a, b) => (isBid ? b - a : a - b))
+  const levels = ticks.map((tick) => rules.queue(standing.filter((order) => order.tick === tick)))
   if (forks.T12) return { isBid, orders: levels.flat() }
   const sums = levels.map((level, i) => ({
     tick: ticks[i] as number,

@@ -1,4 +1,4 @@
--- One row a day and outcome: how often the node was asked for quotes that the exchange's books gave too. Each batch of blocks adds
+-- One row a day: how often the node was asked for quotes that the exchange's books gave too. Each batch of blocks adds
 -- to it once; blocks that a rollback removed stay, because they were compared.
 CREATE TABLE IF NOT EXISTS quote_checks (
     day         DateTime('UTC')                      COMMENT 'beginning of the day of the last block of the batch',
@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS quote_checks (
 -- goes on replaces its row.
 CREATE TABLE IF NOT EXISTS quote_disagreements (
     from_block  UInt64,
-    scope       String                        COMMENT 'what was read of the blocks: families, and stables if not all',
+    scope       String                        COMMENT 'of a backfill, the families and stables that it read; of the tip, the rollback before it',
     to_block    UInt64,
     from_time   DateTime('UTC'),
     to_time     DateTime('UTC'),

@@ -15,6 +15,7 @@ import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { TABLES } from '../../clickhouse/tables.js'
 import { type Batch, completeBatch } from '../batch/complete-batch.js'
+import { unpricedGap } from '../batch/complete-with-gaps.js'
 import { type DecodedBatch, decodeBatch, FIRST_BLOCK, type OrderedReader } from '../batch/decode.js'
 import { unquoted } from '../batch/quote-batch.js'
 import { moveBatch } from '../batch/read-movements.js'
@@ -260,8 +261,7 @@ const hashOf = (facts: Facts): string => createHash('sha256').update(JSON.string
 function unvaluedOf({ isUnpriced }: Batch, { flows }: Facts): IngestGap[] {
   const blocks = flows.map(({ block_number }) => block_number)
   if (!isUnpriced || blocks.length === 0) return []
-  const reason = 'the flows are stored without a value: the node no longer has the prices'
-  return [{ family: 'logs', from_block: Math.min(...blocks), to_block: Math.max(...blocks), reason }]
+  return unpricedGap({ from: Math.min(...blocks), to: Math.max(...blocks) })
 }
 
 /** The meaning of later logs, and whose quotes and states were read, depend on rows of the catalogue that are missing. */

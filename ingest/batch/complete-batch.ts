@@ -39,8 +39,8 @@ export type Batch = Scope & {
 
 /**
  * Reads, at each block, what the logs do not contain, and makes the facts of the scope. Batches may be completed
- * concurrently. If the node no longer has the state, rejects with StateUnavailableError where pegs or state are in the
- * scope; otherwise flows get no value.
+ * concurrently. If the node no longer has the state, rejects with StateUnavailableError where states are in the scope,
+ * or pegs of which the books know nothing; otherwise flows of which they know nothing get no value.
  */
 export async function completeBatch(
   reader: BatchReader,

@@ -50,7 +50,11 @@ export async function completeWithGaps(
 const scopeWith = ({ only, except }: Scope, families: readonly Family[]): Scope =>
   families.some(isByStable) ? { families, only, except } : { families, only: [], except: [] }
 
-function withUnpriced({ from, to }: BlockRange, batch: Batch, gaps: IngestGap[]): Completed {
-  const reason = 'some flows are stored without a value: the node no longer has the prices'
-  return { batch, gaps: [...gaps, ...(batch.isUnpriced ? gapsOf({ from, to }, ['logs'], reason) : [])] }
-}
+/** The gap of a range of which some flows have no value. */
+export const unpricedGap = (range: BlockRange): IngestGap[] =>
+  gapsOf(range, ['logs'], 'some flows are stored without a value: the node no longer has the prices')
+
+const withUnpriced = (range: BlockRange, batch: Batch, gaps: IngestGap[]): Completed => ({
+  batch,
+  gaps: [...gaps, ...(batch.isUnpriced ? unpricedGap(range) : [])],
+})

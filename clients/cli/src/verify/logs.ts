@@ -54,11 +54,11 @@ export function quotesFromLogs(node: ChainNode, chainId: number, newest: Block):
 
   /** The exchange at the end of a block. */
   async function exchangeAt(number: number): Promise<Exchange> {
-    logs ??= node.logs({ from: 1, to: newest.number }, EXCHANGE_TOPICS).then((all) => all.filter(isOfProtocol))
-    const all = await logs
+    logs ??= node.logs({ from: 1, to: newest.number }, EXCHANGE_TOPICS).then((emitted) => emitted.filter(isOfProtocol))
+    const history = await logs
     if (number < replay.block) replay = { exchange: emptyExchange(), next: 0, block: -1 }
     const { exchange } = replay
-    for (let log = all[replay.next]; log && log.blockNumber <= number; log = all[++replay.next]) {
+    for (let log = history[replay.next]; log && log.blockNumber <= number; log = history[++replay.next]) {
       const { name, address, args } = decoded(log)
       const { token, currency } = args as { token: string; currency: string }
       if (name === 'TokenCreated') currencies.set(token, currency)

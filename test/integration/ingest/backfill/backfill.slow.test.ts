@@ -34,9 +34,10 @@ beforeAll(async () => {
 
 const everything = FAMILIES.map((family) => ({ family, stables: [], from_block: 1, to_block: BLOCKS }))
 
-/** Deletes the orders of the first blocks, so that the books are unknown from their first fill on. */
+/** The first block whose orders are not deleted, and a backfill from there. */
 const LOST = 40
 const FROM_LOST = ['--from', `${LOST}`]
+/** Deletes the orders of the first blocks, so that the books are unknown from the first fill of one on. */
 const loseOrders = (clickhouse: ClickHouseClient) =>
   clickhouse.command({ query: `DELETE FROM exchange_events WHERE event = 'OrderPlaced' AND block_number < ${LOST}` })
 

@@ -128,9 +128,9 @@ test('every sample is the quote of the node at its own block, though few are rea
     const block = await blockIdOf(chain.rpcUrl, number)
     const rows = stored.get(number) ?? []
     const stables = rows.map(({ stable }) => stable)
-    const own = await readQuotes(rpc, stables, block)
+    const ofNode = await readQuotes(rpc, stables, block)
     expect(rows, `seed ${SEED}, block ${number}`).toEqual(
-      own.map(({ status, sellMicros, buyMicros }, i) => ({
+      ofNode.map(({ status, sellMicros, buyMicros }, i) => ({
         ...{ block_number: number, stable: stables[i], status, sell_micros: sellMicros, buy_micros: buyMicros },
       })),
     )

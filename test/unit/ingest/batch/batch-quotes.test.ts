@@ -31,7 +31,7 @@ function batchOf(quotesOf: (number: number) => Record<string, Quote>, unknownAt:
 
 /** A node that answers what amounts of each stable sell for and cost, and notes which it was asked for in which block. */
 function nodeOf(unitsFor: (stable: string, number: number, amount: number) => number | 'dropped' | 'too dear') {
-  const asked = new Set<string>()
+  const reads = new Set<string>()
   const request = async (method: string, [call, at]: [{ data: Hex }, { blockHash: string }]) => {
     if (method !== 'eth_call') return { hash: hashOf(BLOCKS - 1) }
     const number = Array.from({ length: BLOCKS }, (_, i) => i).find((i) => hashOf(i) === at.blockHash) as number
@@ -43,7 +43,7 @@ function nodeOf(unitsFor: (stable: string, number: number, amount: number) => nu
       ]
       const stable = from === REFERENCE_STABLE ? to : from
       const units = unitsFor(stable, number, Number(`0x${callData.slice(138)}`))
-      asked.add(`${number} ${stable === A ? 'A' : 'B'}`)
+      reads.add(`${number} ${stable === A ? 'A' : 'B'}`)
       if (units === 'dropped') throw new BaseError('missing trie node', { details: 'missing trie node' })
       if (units === 'too dear') return { success: false, returnData: '0x' as Hex }
       return { success: true, returnData: numberToHex(units, { size: 32 }) }
@@ -51,7 +51,7 @@ function nodeOf(unitsFor: (stable: string, number: number, amount: number) => nu
     return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result })
   }
   const persist = <Result>(_: string, read: () => Promise<Result>) => read()
-  return { rpc: { request, persist } as unknown as Rpc, asked }
+  return { rpc: { request, persist } as unknown as Rpc, reads }
 }
 
 const wanted = { priced: Array.from({ length: BLOCKS }, () => [A, B]), deep: Array.from({ length: BLOCKS }, () => []) }
@@ -71,7 +71,7 @@ test('the node is asked at the last block, at a share of the others, and where a
       batchOf(books, unknownAt),
       wanted,
     )
-    expect([...node.asked].sort()).toEqual(blocks.flatMap((number) => [`${number} A`, `${number} B`]))
+    expect([...node.reads].sort()).toEqual(blocks.flatMap((number) => [`${number} A`, `${number} B`]))
     expect(quotes.map((ofBlock) => Object.fromEntries(ofBlock))).toEqual([0, 1, 2, 3, 4].map(books))
     expect(agreement).toEqual({ blocks: blocks.length, quotes: 2 * blocks.length, differences: [] })
   }
@@ -92,7 +92,7 @@ test('what the books do not know is read in every block, and is no difference', 
   const withoutB = (number: number) => ({ [A]: quoted(right(A, number)) })
   const { quotes, agreement } = await batchQuotes({ rpc: node.rpc, quotesCompared: 0 }, batchOf(withoutB), wanted)
   expect(quotes.map((ofBlock) => Object.fromEntries(ofBlock))).toEqual([0, 1, 2, 3, 4].map(books))
-  expect([...node.asked].sort()).toEqual(['0 B', '1 B', '2 B', '3 B', '4 A', '4 B'])
+  expect([...node.reads].sort()).toEqual(['0 B', '1 B', '2 B', '3 B', '4 A', '4 B'])
   expect(agreement).toEqual({ blocks: 1, quotes: 1, differences: [] })
 })
 
